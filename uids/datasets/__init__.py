@@ -1,0 +1,73 @@
+"""Data sets: each ``load()`` hands back rows and labels, and knows nothing of models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from uids.errors import UidsError
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a data set hands back.
+
+    X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
+    source has its own validation or test rows, they are pairs (X, y) with the same features.
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    validation: tuple[Any, npt.NDArray[Any]] | None = None
+    test: tuple[Any, npt.NDArray[Any]] | None = None
+
+
+def check(data: Any, name: str) -> Data:
+    """The loaded data in the form that the rest relies on: dense or CSR, floating point, finite.
+
+    A plugin may hand back a plain ``(X, y)``. Nothing is copied unless the form demands it.
+    """
+    if isinstance(data, tuple):
+        data = Data(*data)
+    X, y = _part(data.X, data.y, f"dataset {name!r}")
+    parts = {}
+    for part in ("validation", "test"):
+        given = getattr(data, part, None)
+        if given is not None:
+            parts[part] = _part(*given, f"dataset {name!r}, {part} rows")
+            if parts[part][0].shape[1] != X.shape[1]:
+                raise UidsError(
+                    f"dataset {name!r} has {X.shape[1]} features in its training rows "
+                    f"and {parts[part][0].shape[1]} in its {part} rows"
+                )
+    return Data(X, y, **parts)
+
+
+def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:
+    if sp.issparse(X):
+        X = X.tocsr()
+        values = X.data
+    else:
+        X = values = np.asarray(X)
+    if X.ndim != 2:
+        raise UidsError(f"{where}: X must have two dimensions (got {X.ndim})")
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+        values = X.data if sp.issparse(X) else X
+    y = np.asarray(y)
+    if y.shape != (X.shape[0],):
+        raise UidsError(f"{where}: {X.shape[0]} rows, but labels of shape {y.shape}")
+    if not all_finite(values):
+        raise UidsError(f"{where}: X holds values that are not finite; remove or fill them first")
+    return X, y
+
+
+def all_finite(values: npt.NDArray[Any]) -> bool:
+    # A sum is finite only if every term is: one pass and no array of booleans. A sum of finite
+    # values can still overflow, so the slow look decides when the quick one says no.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

@@ -1,0 +1,220 @@
+"""One run, from data to metrics: load, split, fit, influence, sample, refit, evaluate.
+
+Pure Python: no Hydra, no files, no printing. Progress goes to a callback.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uids.backends import Array, Matrix
+from uids.datasets import check
+from uids.describe import (
+    Components,
+    describe,
+    describe_data,
+    describe_influence,
+    environment,
+    name_of,
+)
+from uids.draw import Draw, draw
+from uids.errors import UidsError
+from uids.evaluate import evaluate, gamma
+from uids.models import Fitted, Rows
+from uids.registry import REGISTRIES, one_line
+from uids.scores import influence, scores
+from uids.settings import Settings, SplitSettings
+from uids.split import Part, split
+
+Progress = Callable[[str, int, int], None]  # stage, steps done, steps in all
+STAGES = ("load", "fit", "influence", "sample", "refit", "evaluate")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run leaves: the metrics, one line for each training row, and the two models."""
+
+    metrics: dict[str, Any]
+    row: Array
+    label: Array
+    influence: Array
+    probability: Array
+    kept: Array  # of the first repeat
+    full: Fitted
+    subset: Fitted  # of the first repeat
+
+
+def run(
+    dataset: Any = "breast_cancer",
+    model: Any = "logreg",
+    solver: Any = "direct",
+    sampler: Any = "sigmoid",
+    backend: Any = "numpy",
+    *,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Result:
+    """One run from Python. A component is a registered name or an object of its kind; the other
+    keywords are the fields of ``Settings`` (``split`` may be a dictionary).
+
+    >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
+    """
+    chosen = {
+        "dataset": dataset,
+        "model": model,
+        "solver": solver,
+        "sampler": sampler,
+        "backend": backend,
+    }
+    for kind, value in chosen.items():
+        if isinstance(value, str):
+            chosen[kind] = REGISTRIES[kind].build(value)
+    return execute(Components(**chosen), make_settings(**settings), progress)
+
+
+def make_settings(**keys: Any) -> Settings:
+    """Settings from plain values; a value out of range is a UidsError."""
+    try:
+        if isinstance(keys.get("split"), dict):
+            keys["split"] = SplitSettings(**keys["split"])
+        return Settings(**keys)
+    except (TypeError, ValueError) as error:
+        raise UidsError(one_line(error)) from error
+
+
+class Clock:
+    """Seconds spent in each stage, and progress told as stages begin."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.began = time.perf_counter()
+        self.spent = dict.fromkeys(STAGES, 0.0)
+        self.progress = progress or (lambda stage, done, total: None)
+
+    @contextmanager
+    def stage(self, name: str, done: int = 0, total: int = 1) -> Iterator[None]:
+        self.progress(name, done, total)
+        began = time.perf_counter()
+        yield
+        self.spent[name] += time.perf_counter() - began
+
+    def seconds(self) -> dict[str, float]:
+        return {**self.spent, "total": time.perf_counter() - self.began}
+
+
+def execute(parts: Components, settings: Settings, progress: Progress | None = None) -> Result:
+    """The run itself."""
+    clock = Clock(progress)
+    split_seed = settings.seed if settings.split.seed is None else settings.split.seed
+    with clock.stage("load"):
+        data = check(parts.dataset.load(), name_of("dataset", parts.dataset))
+        shares = split(data, settings.split, settings.noise, split_seed)
+        classes = len(shares.labels)
+
+        def seen(part: Part) -> Rows:
+            return Rows(Matrix(parts.backend, part.X), part.y, classes)
+
+        train, validation = seen(shares.train), seen(shares.validation)
+        test = None if shares.test is None else seen(shares.test)
+        features = data.X.shape[1]
+        del data  # its rows live on in the three parts
+    with clock.stage("fit"):
+        full = parts.model.fit(train)
+    with clock.stage("influence"):
+        curvature = full.curvature(train)
+        found = influence(curvature, train, validation, parts.solver)
+        table = scores(full, curvature, train, found.phi, parts.solver, settings.seed)
+    with clock.stage("sample"):
+        pi = checked(parts.sampler.probabilities(table), len(train), parts.sampler)
+
+    def measure(fitted: Fitted) -> dict[str, Any]:
+        return {
+            "validation": evaluate(fitted, validation),
+            "test": None if test is None else evaluate(fitted, test),
+        }
+
+    with clock.stage("evaluate"):
+        full_metrics = measure(full)
+    repeats, first = [], None
+    for repeat in range(settings.repeats):
+        with clock.stage("sample", repeat, settings.repeats):
+            drawn = draw(
+                pi,
+                train.y,
+                ratio=settings.ratio,
+                kind=settings.draw,
+                stratify=settings.stratify,
+                deterministic=getattr(parts.sampler, "deterministic", False),
+                seed=settings.seed + repeat,
+            )
+            weights = row_weights(drawn) if getattr(parts.sampler, "weighted", False) else None
+            subset_rows = train.take(drawn.rows)
+        with clock.stage("refit", repeat, settings.repeats):
+            subset = parts.model.fit(subset_rows, weights, start=full)
+        with clock.stage("evaluate", repeat, settings.repeats):
+            repeats.append(
+                {
+                    "seed": settings.seed + repeat,
+                    "size": len(drawn.rows),
+                    **measure(subset),
+                    "gamma": gamma(subset, full),
+                }
+            )
+        if first is None:
+            first = drawn, subset
+    assert first is not None
+    kept = np.zeros(len(train), dtype=bool)
+    kept[first[0].rows] = True
+    return Result(
+        metrics={
+            "schema": 1,
+            "status": "ok",
+            "dataset": describe_data(parts, shares, features),
+            "config": describe(parts, settings),
+            "full": full_metrics,
+            "subset": {**means(repeats), "repeats": repeats},
+            "influence": describe_influence(found),
+            "seconds": clock.seconds(),
+            "environment": environment(),
+        },
+        row=shares.train.row,
+        label=shares.labels[shares.train.y],
+        influence=found.phi,
+        probability=pi,
+        kept=kept,
+        full=full,
+        subset=first[1],
+    )
+
+
+def checked(pi: Any, n: int, sampler: Any) -> Array:
+    """A sampler may come from anyone: what it gives is looked at before it is used."""
+    pi = np.asarray(pi, dtype=np.float64)
+    name = name_of("sampler", sampler)
+    if pi.shape != (n,):
+        raise UidsError(f"sampler {name!r} gave probabilities of shape {pi.shape} for {n} rows")
+    if not ((pi >= 0) & (pi <= 1)).all():
+        raise UidsError(f"sampler {name!r} gave probabilities outside [0, 1]")
+    return pi
+
+
+def row_weights(drawn: Draw) -> Array:
+    """1 / inclusion, brought to mean 1: as they are, they would raise the effective C."""
+    weights = 1 / drawn.inclusion
+    return np.asarray(weights / weights.mean())
+
+
+def means(repeats: list[dict[str, Any]]) -> dict[str, Any]:
+    """The mean over repeats of every number that they share, nested as they are."""
+
+    def mean(values: list[Any]) -> Any:
+        if isinstance(values[0], dict):
+            return {key: mean([value[key] for value in values]) for key in values[0]}
+        return None if None in values else float(np.mean(values))
+
+    return {key: mean([repeat[key] for repeat in repeats]) for key in repeats[0] if key != "seed"}

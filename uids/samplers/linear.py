@@ -1,0 +1,30 @@
+"""Linear sampling, the paper's second proposal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uids.errors import require
+
+if TYPE_CHECKING:
+    from uids.backends import Array
+    from uids.scores import Scores
+
+
+@dataclass(frozen=True)
+class Linear:
+    """π_i = max(0, min(1, −α φ_i)), with α = 1 / max|φ| unless it is given."""
+
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None:
+            require(0 < self.alpha < np.inf, "alpha", "positive or null", self.alpha)
+
+    def probabilities(self, scores: Scores) -> Array:
+        largest = np.abs(scores.phi).max()
+        alpha = self.alpha or (1 / largest if largest > 0 else 1.0)
+        return np.clip(-alpha * scores.phi, 0, 1)

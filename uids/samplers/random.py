@@ -1,0 +1,20 @@
+"""Uniform sampling: the baseline that looks at nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from uids.backends import Array
+    from uids.scores import Scores
+
+
+@dataclass(frozen=True)
+class Random:
+    """π_i = 1: every row alike. How many are kept is up to the ratio."""
+
+    def probabilities(self, scores: Scores) -> Array:
+        return np.ones(len(scores.phi))

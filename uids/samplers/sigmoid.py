@@ -1,0 +1,34 @@
+"""Sigmoid sampling, the paper's main proposal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uids.errors import require
+
+if TYPE_CHECKING:
+    from uids.backends import Array
+    from uids.scores import Scores
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """π_i = 1 / (1 + exp(α φ_i / (max φ − min φ))).
+
+    α → 0 keeps every row with probability ½, α → ∞ keeps just the rows with φ < 0.
+    """
+
+    alpha: float = 10.0
+
+    def __post_init__(self) -> None:
+        require(0 < self.alpha < np.inf, "alpha", "positive", self.alpha)
+
+    def probabilities(self, scores: Scores) -> Array:
+        from scipy.special import expit
+
+        span = np.ptp(scores.phi)
+        scale = self.alpha / span if span > 0 else 0.0
+        return np.asarray(expit(-scale * scores.phi))

@@ -1,0 +1,126 @@
+"""Training, validation and test rows, and label noise on the training rows only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from uids.datasets import Data
+from uids.errors import UidsError
+from uids.settings import SplitSettings
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one part. ``y`` is 0..K−1; ``row`` is the row's number, from 0, in its source."""
+
+    X: Any
+    y: npt.NDArray[np.int64]
+    row: Indices
+
+
+@dataclass(frozen=True)
+class Split:
+    """``labels[k]`` is the original label of class k; ``flipped`` are positions in ``train``."""
+
+    train: Part
+    validation: Part
+    test: Part | None
+    labels: npt.NDArray[Any]
+    flipped: Indices
+
+
+def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split:
+    """Share out the rows, number the classes, and flip ``noise`` of the training labels."""
+    labels, y = np.unique(data.y, return_inverse=True)
+    if len(labels) < 2:
+        raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
+    parts = _given(data, labels, settings)
+    rng = np.random.default_rng([seed, 0])
+    n = len(y)
+    m_validation = 0 if "validation" in parts else _count(settings.validation, n)
+    m_test = 0 if "test" in parts or settings.kind == "given" else _count(settings.test, n)
+    if m_validation + m_test >= n:
+        raise UidsError(
+            f"{n} rows cannot give {m_validation} for validation and {m_test} for test "
+            "and keep any for training: lower split.validation or split.test"
+        )
+    order = _order(y, len(labels), rng) if settings.kind == "random" else np.arange(n)
+    cut = n - m_validation - m_test
+    # Sorted, so that a split keeps the order of the file and memory is read forwards.
+    taken = {
+        "train": np.sort(order[:cut]),
+        "validation": np.sort(order[cut : cut + m_validation]),
+        "test": np.sort(order[cut + m_validation :]),
+    }
+    for name, index in taken.items():
+        if len(index) and name not in parts:
+            # All rows in order is the data itself: no copy of X.
+            X = data.X if len(index) == n else data.X[index]
+            parts[name] = Part(X, y[index].astype(np.int64), index)
+    train = parts["train"]
+    if len(np.unique(train.y)) < len(labels):
+        absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
+        raise UidsError(
+            f"no training row is of class {', '.join(map(str, absent))}: "
+            "use split.kind=random or more rows"
+        )
+    noisy, flipped = flip(train.y, len(labels), noise, np.random.default_rng([seed, 1]))
+    train = Part(train.X, noisy, train.row)
+    return Split(train, parts["validation"], parts.get("test"), labels, flipped)
+
+
+def flip(
+    y: npt.NDArray[np.int64], classes: int, noise: float, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], Indices]:
+    """Exactly ``int(noise · n)`` labels changed to another class, and which rows they are."""
+    count = int(noise * len(y))
+    flipped = np.sort(rng.permutation(len(y))[:count])
+    noisy = y.copy()
+    noisy[flipped] = (y[flipped] + 1 + np.floor(rng.random(count) * (classes - 1))) % classes
+    return noisy, flipped
+
+
+def _order(y: npt.NDArray[np.int64], classes: int, rng: np.random.Generator) -> Indices:
+    """A random order of which every stretch holds the classes in their shares.
+
+    Within a class the rows are shuffled and given evenly spaced places in [0, 1); sorting all by
+    place interleaves the classes, so that a cut anywhere is stratified to within a row.
+    """
+    place = np.empty(len(y))
+    for k in range(classes):
+        members = np.flatnonzero(y == k)
+        place[members] = (rng.permutation(len(members)) + rng.random()) / len(members)
+    return np.argsort(place, kind="stable")
+
+
+def _count(size: float, n: int) -> int:
+    return round(size * n) if size < 1 else int(size)
+
+
+def _given(data: Data, labels: npt.NDArray[Any], settings: SplitSettings) -> dict[str, Part]:
+    """The parts that the source itself separates; a split is made for those that it does not."""
+    parts = {}
+    for name in ("validation", "test"):
+        pair = getattr(data, name)
+        if pair is None:
+            continue
+        X, raw = pair
+        y = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
+        strange = np.unique(raw[labels[y] != raw])
+        if len(strange):
+            raise UidsError(
+                f"the {name} rows have the label {strange[0]!s}, which no training row has"
+            )
+        parts[name] = Part(X, y.astype(np.int64), np.arange(len(y)))
+    if settings.kind == "given" and "validation" not in parts:
+        raise UidsError(
+            "split.kind=given, but the data set has no validation rows of its own: "
+            "give them, or use split.kind=random"
+        )
+    return parts
