@@ -5,6 +5,7 @@ Pure Python: no Hydra, no files, no printing. Progress goes to a callback.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from uids.describe import (
     name_of,
 )
 from uids.draw import Draw, draw
-from uids.errors import UidsError
+from uids.errors import UidsError, unknown
 from uids.evaluate import evaluate, gamma
 from uids.models import Fitted, Rows
 from uids.registry import REGISTRIES, one_line
@@ -79,7 +80,12 @@ def run(
 
 
 def make_settings(**keys: Any) -> Settings:
-    """Settings from plain values; a value out of range is a UidsError."""
+    """Settings from plain values; an unknown key or a value out of range is a UidsError."""
+    for cls, given in ((Settings, keys), (SplitSettings, keys.get("split"))):
+        known = {field.name for field in dataclasses.fields(cls)}
+        strange = set(given) - known if isinstance(given, dict) else set()
+        if strange:
+            raise UidsError(unknown("key:", strange.pop(), known))
     try:
         if isinstance(keys.get("split"), dict):
             keys["split"] = SplitSettings(**keys["split"])

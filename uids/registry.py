@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -26,9 +27,11 @@ METHOD = {  # what makes an object a component of its kind
 }
 
 
-def installed(group: str) -> list[EntryPoint]:
-    """The entry points of one group; the seam at which tests put made-up ones."""
-    return list(entry_points(group=group))
+@cache
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of one group; the seam at which tests put made-up ones. Kept, since a
+    search through all installed packages takes some 10 ms and Hydra asks often."""
+    return tuple(entry_points(group=group))
 
 
 @dataclass(frozen=True)

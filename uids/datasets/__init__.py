@@ -38,7 +38,8 @@ def check(data: Any, name: str) -> Data:
     for part in ("validation", "test"):
         given = getattr(data, part, None)
         if given is not None:
-            parts[part] = _part(*given, f"dataset {name!r}, {part} rows")
+            X_part, y_part = given
+            parts[part] = _part(X_part, y_part, f"dataset {name!r}, {part} rows")
             if parts[part][0].shape[1] != X.shape[1]:
                 raise UidsError(
                     f"dataset {name!r} has {X.shape[1]} features in its training rows "

@@ -82,7 +82,7 @@ class LogisticCurvature:
         return len(self.over)
 
     @cached_property
-    def _P(self) -> Array:  # (n, k)
+    def _p(self) -> Array:  # (n, k)
         P = self.at.probabilities(self.over)
         return P[:, 1:] if self.at.classes == 2 else P
 
@@ -99,11 +99,11 @@ class LogisticCurvature:
         return U
 
     def dot(self, V: Array) -> Array:
-        return self._dot(V, self.over, self._P, self.weights, 1.0)
+        return self._dot(V, self.over, self._p, self.weights, 1.0)
 
     def dot_rows(self, V: Array, index: Array) -> Array:
         weights = None if self.weights is None else self.weights[index]
-        return self._dot(V, self.over.take(index), self._P[index], weights, self.rows / len(index))
+        return self._dot(V, self.over.take(index), self._p[index], weights, self.rows / len(index))
 
     def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
         k, b = self.at.columns, self.at.intercept
@@ -120,7 +120,7 @@ class LogisticCurvature:
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
         # diagonal of a positive definite matrix negative.
-        W = self._P * (1 - self._P)
+        W = self._p * (1 - self._p)
         if self.weights is not None:
             W *= self.weights[:, None]
         diagonal = self.over.X.square_tdot(W) + 1 / self.at.C
@@ -132,10 +132,10 @@ class LogisticCurvature:
     def dense(self) -> Array:
         k, b = self.at.columns, int(self.at.intercept)
         d = self.over.X.shape[1]
-        H = np.zeros((d + b, k, d + b, k))
+        blocks = np.zeros((d + b, k, d + b, k))
         for i in range(k):
             for j in range(i, k):
-                p, q = self._P[:, i], self._P[:, j]
+                p, q = self._p[:, i], self._p[:, j]
                 w = p * (1 - p) if i == j else -p * q
                 if self.weights is not None:
                     w = w * self.weights
@@ -144,11 +144,12 @@ class LogisticCurvature:
                 if b:
                     block[-1, :d] = block[:d, -1] = self.over.X.tdot(w)
                     block[-1, -1] = w.sum() + (1 / k if k > 1 else 0.0)
-                H[:, i, :, j] = H[:, j, :, i] = block
-        H = H.reshape(self.size, self.size)
+                blocks[:, i, :, j] = blocks[:, j, :, i] = block
+        H = blocks.reshape(self.size, self.size)
         penalised = np.arange(d * k)
         H[penalised, penalised] += 1 / self.at.C
-        return H / self.rows
+        H /= self.rows
+        return H
 
     def gradient(self, rows: Rows) -> Array:
         return _transposed(rows, self.at.residuals(rows), self.at.intercept).ravel()

@@ -1,0 +1,7 @@
+"""``python -m uids``, the same as the script ``uids``."""
+
+import sys
+
+from uids.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""What a run leaves behind: files, tables, figures, pages. Nothing is computed here."""

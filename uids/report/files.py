@@ -1,0 +1,58 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to, which takes the place of ``path`` when all went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files that only their owner can read; these are for everyone whom the
+        # user's own umask lets in.
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path, text: str) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, value: Any) -> None:
+    text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types; a number that is not finite has none, and becomes null."""
+    if isinstance(value, dict):
+        return {str(key): plain(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(child) for child in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return plain(value.item()) if hasattr(value, "item") else str(value)

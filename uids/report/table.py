@@ -1,0 +1,96 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+OPTIMISTIC = (
+    "There are no test rows. The validation figures are optimistic: the validation rows chose "
+    "the subset."
+)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the head. Numbers stand to the right, words to the left."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    numeric = [all(_is_number(row[i]) for row in rows[1:]) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([lines[0], "  ".join("─" * width for width in widths), *lines[1:]])
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell.lstrip("+-−").replace(".", "").replace(",", "").rstrip("%").isdigit()
+
+
+def comparison(metrics: dict[str, Any]) -> list[list[str]]:
+    """Full against subset, for each measure and each part: the head and the lines."""
+    rows = [["", "", "full", "subset", "difference"]]
+    for part in ("validation", "test"):
+        full, subset = metrics["full"][part], metrics["subset"][part]
+        if full is None:
+            continue
+        for name in ("logloss", "accuracy", "auc"):
+            a, b = full[name], subset[name]
+            difference = "" if a is None or b is None else f"{b - a:+.4f}"
+            rows.append([part, name, number(a), number(b), difference])
+        part = ""
+        for delta, a in full["worst_case_logloss"].items():
+            b = subset["worst_case_logloss"][delta]
+            rows.append([part, f"worst case, δ = {delta}", number(a), number(b), f"{b - a:+.4f}"])
+    return [rows[0], *(_once(rows[1:]))]
+
+
+def _once(rows: list[list[str]]) -> list[list[str]]:
+    """The name of a part on its first line only."""
+    seen: set[str] = set()
+    for row in rows:
+        if row[0] in seen:
+            row[0] = ""
+        seen.add(row[0])
+    return rows
+
+
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def kept(metrics: dict[str, Any]) -> str:
+    n, size = metrics["dataset"]["rows"]["train"], metrics["subset"]["size"]
+    repeats = metrics["config"]["repeats"]
+    return (
+        f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}); "
+        f"the subset's figures are means over {repeats} draw{'s' if repeats != 1 else ''}"
+    )
+
+
+def run_table(metrics: dict[str, Any], folder: Path) -> str:
+    """What a person sees at the end of a run."""
+    lines = [columns(comparison(metrics)), "", kept(metrics)]
+    if metrics["full"]["test"] is None:
+        lines.append(OPTIMISTIC)
+    influence, seconds = metrics["influence"], metrics["seconds"]
+    lines += [
+        f"{influence['harmful_fraction']:.1%} of the rows harm; solve {influence['status']}, "
+        f"relative residual {influence['relative_residual']:.0e}, "
+        f"identity error {influence['identity_error']:.0e}",
+        f"{seconds['total']:.2f} s   report: {folder / 'report.html'}",
+    ]
+    return "\n".join(lines)
+
+
+def run_line(metrics: dict[str, Any], overrides: Sequence[str]) -> str:
+    """What a person sees at the end of a point of a sweep."""
+    part = "validation" if metrics["full"]["test"] is None else "test"
+    full, subset = metrics["full"][part]["logloss"], metrics["subset"][part]["logloss"]
+    return (
+        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {subset:.4f} "
+        f"(full {full:.4f}), {metrics['seconds']['total']:.1f} s"
+    )

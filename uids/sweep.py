@@ -1,0 +1,216 @@
+"""Sweeps: the points of a grid, each in a folder named by what decides its result.
+
+Hydra's own sweeper refuses a grid in which one point cannot be composed, and knows nothing of
+results that are there already. Here
+
+- ``sampler=sigmoid,random sampler.alpha=1,5`` is three points: α is swept where there is an α;
+- a point that is wrong or fails does not stop the others, and stands in the table with its reason;
+- a point whose result is there is not done again, so a sweep can be killed, continued, enlarged.
+
+Composing configs and launching jobs remain Hydra's: every launcher works.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra import initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.core.plugins import Plugins
+from hydra.types import HydraContext, RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from uids import __version__
+from uids.app import build, conf_folder, job, version_arguments
+from uids.config_errors import explain
+from uids.errors import UidsError
+from uids.registry import REGISTRIES
+from uids.report.run import read_metrics, write_failure
+from uids.report.summary import write_plan, write_summary
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep. ``reason`` says why it cannot run, if it cannot."""
+
+    overrides: tuple[str, ...]
+    run: str
+    config: Any = None
+    reason: str = ""
+
+
+class NoCallbacks:
+    """The hooks that a launcher calls around a job; a sweep of uids needs none."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # or pickling would find hooks that are none
+        return do_nothing
+
+
+def do_nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def sweep_arguments(arguments: Sequence[str]) -> tuple[list[str], str | None] | None:
+    """(overrides, --config-dir) of a sweep; None for anything that is for Hydra alone."""
+    rest, folder, multirun = [], None, False
+    words = iter(arguments)
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if word in ("-m", "--multirun"):
+            multirun = True
+        elif flag in ("--config-dir", "-cd"):
+            folder = value if equals else next(words, "")
+        elif word.startswith("-") or word.startswith("hydra/sweeper="):
+            return None
+        else:
+            rest.append(word)
+    return (rest, folder) if multirun else None
+
+
+def sweep(arguments: list[str], config_dir: str | None = None) -> int:
+    """Plan, tell, launch what is missing, and write the table. Returns the exit code."""
+    if config_dir is not None:
+        arguments = [f"hydra.searchpath=[file://{Path(config_dir).resolve()}]", *arguments]
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(
+        config_dir=str(conf_folder()), job_name="uids", **version_arguments(initialize_config_dir)
+    ):
+        loader = GlobalHydra.instance().config_loader()
+        config = loader.load_configuration("config", arguments, run_mode=RunMode.MULTIRUN)
+        folder = Path(config.hydra.sweep.dir)
+        points = plan(loader, config, arguments)
+        if all(point.reason for point in points):
+            raise UidsError(points[0].reason)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_plan(folder, [(point.run, list(point.overrides)) for point in points])
+        todo = [point for point in points if not is_done(folder, point)]
+        tell(points, todo, folder)
+        for point in todo:
+            if point.reason:
+                words = " ".join(point.overrides)
+                write_failure(folder / point.run, point.config, point.reason)
+                print(f"failed: {words}: {point.reason}", file=sys.stderr, flush=True)
+        launch(loader, config, [point for point in todo if not point.reason])
+    print(write_summary(folder))
+    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in points)
+    return int(failed)
+
+
+def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
+    if not points:
+        return
+    launcher = Plugins.instance().instantiate_launcher(
+        hydra_context=HydraContext(config_loader=loader, callbacks=NoCallbacks()),  # type: ignore[arg-type]
+        task_function=job,
+        config=config,
+    )
+    # What a job returns, or raises, stands in its folder already.
+    launcher.launch(
+        [[*point.overrides, f"hydra.sweep.subdir={point.run}"] for point in points],
+        initial_job_idx=0,
+    )
+
+
+def tell(points: Sequence[Point], todo: Sequence[Point], folder: Path) -> None:
+    done = len(points) - len(todo)
+    there = f", {done} of them done already" if done else ""
+    count = f"{len(points)} point{'s' if len(points) != 1 else ''}"
+    print(f"{count}{there}, in {folder}", flush=True)
+
+
+def is_done(folder: Path, point: Point) -> bool:
+    wanted = point.config is not None and point.config.get("cache", True)
+    return wanted and read_metrics(folder / point.run).get("status") == "ok"
+
+
+def plan(loader: ConfigLoader, config: DictConfig, arguments: Sequence[str]) -> list[Point]:
+    """Every distinct point, in the order of the grid."""
+    parameters = config.hydra.sweeper.get("params") or {}
+    words = [f"{key}={value}" for key, value in parameters.items()]
+    parser = OverridesParser.create(config_loader=loader)
+    overrides = parser.parse_overrides([*words, *arguments])
+    # A later word for the same key replaces an earlier one, as in Hydra.
+    axes = {override.get_key_element(): choices(override) for override in overrides}
+    combinations = itertools.product(*axes.values())
+    swept = {key for key, axis in axes.items() if key in REGISTRIES and len(axis) > 1}
+    fields = component_fields(loader, config, swept, axes)
+    distinct = dict.fromkeys(tuple(applicable(list(each), fields)) for each in combinations)
+    composed = [compose(loader, config, list(overrides)) for overrides in distinct]
+    return list({point.run: point for point in composed}.values())
+
+
+def choices(override: Override) -> list[str]:
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise UidsError(f"{override.input_line}: a sweep takes values, as in {key}=1,2,5")
+    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+
+
+def component_fields(
+    loader: ConfigLoader, config: DictConfig, swept: set[str], axes: dict[str, list[str]]
+) -> dict[str, set[str]]:
+    """For each choice of a swept group, as in "sampler=random", the fields that it has."""
+    fields = {}
+    for group in swept:
+        for choice in axes[group]:
+            try:
+                node = loader.load_sweep_config(config, [choice])[group]
+            except Exception:
+                continue  # composing the point itself will say what is wrong
+            fields[choice] = {str(key) for key in node}
+    return fields
+
+
+def applicable(point: list[str], fields: dict[str, set[str]]) -> list[str]:
+    """The point without the fields that its components lack, if another choice has them."""
+    kept = []
+    for word in point:
+        group, _, name = word.partition("=")[0].partition(".")
+        choice = next((other for other in point if other.startswith(f"{group}=")), "")
+        rivals = [known for other, known in fields.items() if other.startswith(f"{group}=")]
+        lacks = choice in fields and name.partition(".")[0] not in fields[choice]
+        if name and lacks and any(name.partition(".")[0] in known for known in rivals):
+            continue
+        kept.append(word)
+    return kept
+
+
+def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> Point:
+    """The point with its run's name; a point that cannot be composed or built has a reason."""
+    plain: Any = None
+    try:
+        composed = loader.load_sweep_config(config, overrides)
+        own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+        plain = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
+        build(own)
+    except Exception as error:
+        named = run_name(plain if plain is not None else {"overrides": overrides})
+        return Point(tuple(overrides), named, plain, explain(error))
+    return Point(tuple(overrides), run_name(plain), plain)
+
+
+def run_name(plain: dict[str, Any]) -> str:
+    """A hash of what decides the result: the config, and the versions of those who do the work."""
+    decides: dict[str, Any] = {key: value for key, value in plain.items() if key != "cache"}
+    versions = {"uids": __version__}
+    for kind, registry in REGISTRIES.items():
+        name = plain.get(kind, {}).get("name")
+        versions.update(
+            {entry.package: entry.version for entry in registry.entries() if entry.name == name}
+        )
+    text = json.dumps([decides, versions], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
