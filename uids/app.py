@@ -49,10 +49,10 @@ def application(arguments: Sequence[str]) -> int:
     for folder in config_folders(arguments):
         refuse_code(folder)
     register()
-    from uids.sweep import sweep, sweep_arguments
-
     points = sweep_arguments(arguments)
     if points is not None:
+        from uids.sweep import sweep
+
         return sweep(*points)
     failure: list[Exception] = []
 
@@ -71,6 +71,23 @@ def application(arguments: Sequence[str]) -> int:
     if failure:
         raise failure[0]
     return 0
+
+
+def sweep_arguments(arguments: Sequence[str]) -> tuple[list[str], str | None] | None:
+    """(overrides, --config-dir) of a sweep; None for anything that is for Hydra alone."""
+    rest, folder, multirun = [], None, False
+    words = iter(arguments)
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if word in ("-m", "--multirun"):
+            multirun = True
+        elif flag in ("--config-dir", "-cd"):
+            folder = value if equals else next(words, "")
+        elif word.startswith("-") or word.startswith("hydra/sweeper="):
+            return None
+        else:
+            rest.append(word)
+    return (rest, folder) if multirun else None
 
 
 @contextmanager

@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from uids.app import application
 
         return application(arguments)
+    except SystemExit as stop:  # argparse's and Hydra's way to end --help, or a wrong option
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         print("interrupted: what is finished is kept; start a sweep again to continue it")
         return 130

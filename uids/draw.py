@@ -74,6 +74,8 @@ def inclusion_probabilities(pi: Array, size: int) -> Array:
 
     Rows with π = 0 come in, uniformly, only when all the others do not suffice.
     """
+    if size == 0:
+        return np.zeros(len(pi))
     positive = pi > 0
     count = int(positive.sum())
     if size >= count:

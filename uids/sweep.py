@@ -62,23 +62,6 @@ def do_nothing(*_: Any, **__: Any) -> None:
     return None
 
 
-def sweep_arguments(arguments: Sequence[str]) -> tuple[list[str], str | None] | None:
-    """(overrides, --config-dir) of a sweep; None for anything that is for Hydra alone."""
-    rest, folder, multirun = [], None, False
-    words = iter(arguments)
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if word in ("-m", "--multirun"):
-            multirun = True
-        elif flag in ("--config-dir", "-cd"):
-            folder = value if equals else next(words, "")
-        elif word.startswith("-") or word.startswith("hydra/sweeper="):
-            return None
-        else:
-            rest.append(word)
-    return (rest, folder) if multirun else None
-
-
 def sweep(arguments: list[str], config_dir: str | None = None) -> int:
     """Plan, tell, launch what is missing, and write the table. Returns the exit code."""
     if config_dir is not None:
@@ -164,14 +147,15 @@ def component_fields(
     loader: ConfigLoader, config: DictConfig, swept: set[str], axes: dict[str, list[str]]
 ) -> dict[str, set[str]]:
     """For each choice of a swept group, as in "sampler=random", the fields that it has."""
-    fields = {}
+    fields: dict[str, set[str]] = {}
     for group in swept:
         for choice in axes[group]:
             try:
                 node = loader.load_sweep_config(config, [choice])[group]
             except Exception:
-                continue  # composing the point itself will say what is wrong
-            fields[choice] = {str(key) for key in node}
+                fields[choice] = set()  # composing the point itself will say what is wrong
+            else:
+                fields[choice] = {str(key) for key in node}
     return fields
 
 

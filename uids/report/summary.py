@@ -13,7 +13,7 @@ from uids.errors import UidsError
 from uids.report import page
 from uids.report.files import write_json, write_text
 from uids.report.run import read_metrics
-from uids.report.table import columns, number
+from uids.report.table import change, columns, number
 
 PLAN = "sweep.json"
 MEASURES = ("logloss", "accuracy", "auc")
@@ -121,7 +121,7 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
                 f"{each['rows_kept']:.0f}",
                 number(full),
                 number(subset),
-                f"{subset - full:+.4f}",
+                change(full, subset),
                 number(each[f"full_{part}_accuracy"]),
                 number(each[f"subset_{part}_accuracy"]),
                 f"{each['seconds']:.1f}",

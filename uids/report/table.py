@@ -39,12 +39,10 @@ def comparison(metrics: dict[str, Any]) -> list[list[str]]:
             continue
         for name in ("logloss", "accuracy", "auc"):
             a, b = full[name], subset[name]
-            difference = "" if a is None or b is None else f"{b - a:+.4f}"
-            rows.append([part, name, number(a), number(b), difference])
-        part = ""
+            rows.append([part, name, number(a), number(b), change(a, b)])
         for delta, a in full["worst_case_logloss"].items():
             b = subset["worst_case_logloss"][delta]
-            rows.append([part, f"worst case, δ = {delta}", number(a), number(b), f"{b - a:+.4f}"])
+            rows.append([part, f"worst case, δ = {delta}", number(a), number(b), change(a, b)])
     return [rows[0], *(_once(rows[1:]))]
 
 
@@ -60,6 +58,12 @@ def _once(rows: list[list[str]]) -> list[list[str]]:
 
 def number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
+
+
+def change(before: float | None, after: float | None) -> str:
+    if before is None or after is None:
+        return ""
+    return f"{round(after - before, 4) + 0.0:+.4f}"  # + 0.0, since −0.0000 is nothing
 
 
 def kept(metrics: dict[str, Any]) -> str:

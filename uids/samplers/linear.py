@@ -25,6 +25,8 @@ class Linear:
             require(0 < self.alpha < np.inf, "alpha", "positive or null", self.alpha)
 
     def probabilities(self, scores: Scores) -> Array:
+        if self.alpha is not None:
+            return np.clip(-self.alpha * scores.phi, 0, 1)
+        # Divided, not multiplied by 1 / max|φ|, which overflows when all influence is tiny.
         largest = np.abs(scores.phi).max()
-        alpha = self.alpha or (1 / largest if largest > 0 else 1.0)
-        return np.clip(-alpha * scores.phi, 0, 1)
+        return np.clip(-scores.phi / (largest if largest > 0 else 1), 0, 1)

@@ -1,0 +1,46 @@
+# make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
+# make test                                      set up everything the tests need, then run them
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PLUGINS := $(sort $(wildcard plugins/*))
+ARGS ?=
+# Where a folder of real data sets lies beside the checkout, the tests read it.
+export UIDS_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: run test lint types unit plugins wheel clean
+
+run: .venv/run.stamp
+	$(BIN)/uids $(ARGS)
+
+test: lint types unit plugins
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/test.stamp
+	$(BIN)/mypy
+
+# One thread a test: the tests themselves run in parallel.
+unit: export OMP_NUM_THREADS := 1
+unit: export OPENBLAS_NUM_THREADS := 1
+unit: .venv/test.stamp
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+
+plugins: .venv/test.stamp
+	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: pyproject.toml | .venv/bin/python
+	$(PIP) -e .
+	touch $@
+
+.venv/test.stamp: pyproject.toml constraints.txt $(PLUGINS:=/pyproject.toml) | .venv/bin/python
+	$(PIP) -c constraints.txt -e '.[torch,parallel,dev]' $(PLUGINS:%=-e ./%)
+	touch $@ .venv/run.stamp
+
+clean:
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .coverage

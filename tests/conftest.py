@@ -1,0 +1,62 @@
+"""Fixtures that many tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from problems import make_rows
+
+from uids.models.logreg import LogisticRegression
+
+
+@pytest.fixture(params=[(2, True), (2, False), (3, True), (3, False)], ids=str)
+def fitted(request):
+    """(rows, the model fitted to them), binary and three classes, with and without intercept."""
+    classes, intercept = request.param
+    train = make_rows(classes=classes)
+    return train, LogisticRegression(C=0.5, fit_intercept=intercept, tol=1e-12).fit(train)
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Run the command in this process, in an empty folder: (exit code, stdout, stderr)."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    from uids.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str):
+        GlobalHydra.instance().clear()
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def entry_points(monkeypatch):
+    """Put made-up entry points beside the built-ins: entry_points(kind, name, target, package)."""
+    from types import SimpleNamespace
+
+    import uids.registry
+
+    real, made = uids.registry.installed, []
+
+    def add(kind, name, target, package="acme", version="1.2"):
+        dist = SimpleNamespace(name=package, version=version)
+        made.append((f"uids.{kind}s", SimpleNamespace(name=name, value=target, dist=dist)))
+
+    monkeypatch.setattr(
+        uids.registry,
+        "installed",
+        lambda group: (*real(group), *(point for g, point in made if g == group)),
+    )
+    return add
+
+
+@pytest.fixture(scope="session")
+def root():
+    return Path(__file__).resolve().parent.parent

@@ -1,0 +1,43 @@
+"""Small problems and the least of backends, for many tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from uids.backends import Matrix
+from uids.backends.numpy import Numpy
+from uids.models import Rows
+
+
+class TwoProducts:
+    """The least a backend may be."""
+
+    def matrix(self, X):
+        return Bare(X)
+
+
+class Bare:
+    def __init__(self, X):
+        self._X = X
+        self.shape = X.shape
+
+    def dot(self, V):
+        return self._X @ V
+
+    def tdot(self, U):
+        return self._X.T @ U
+
+
+def make_rows(n=60, d=4, classes=2, seed=0, sparse=False, backend=None):
+    """Rows of a problem that a linear model can half learn: the classes overlap."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if sparse:
+        X *= rng.random((n, d)) < 0.5
+    centre = rng.standard_normal((d, classes))
+    y = (X @ centre + 2 * rng.standard_normal((n, classes))).argmax(axis=1)
+    y[:classes] = np.arange(classes)
+    return Rows(
+        Matrix(backend or Numpy(), sp.csr_matrix(X) if sparse else X), y.astype(np.int64), classes
+    )

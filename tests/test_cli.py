@@ -1,0 +1,253 @@
+"""The command as people meet it: good words, wrong words, and nothing dangerous."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from uids import __version__
+from uids.registry import REGISTRIES
+from uids.settings import Settings
+
+
+def runs(folder):
+    return sorted(folder.glob("outputs/*/*/metrics.json"))
+
+
+def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
+    code, out, err = cli("noise=0.3", "ratio=0.7", "repeats=2")
+    assert code == 0, err
+    assert "kept 198 of 284 training rows (69.7%)" in out
+    assert "report.html" in out
+    assert err == ""
+    (metrics,) = runs(tmp_path)
+    names = {path.name for path in metrics.parent.iterdir()}
+    assert names >= {"metrics.json", "influence.parquet", "subset.csv", "report.html", "figures"}
+    found = json.loads(metrics.read_text())
+    assert found["command"] == "uids noise=0.3 ratio=0.7 repeats=2"
+    assert found["config"]["split"]["test"] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("sampler=sigmod", "unknown sampler 'sigmod'. Did you mean 'sigmoid'? Known: dropout"),
+        ("sampler.alpha=five", "sampler.alpha: Value 'five'"),
+        ("sampler.alfa=5", "unknown field of sampler 'sigmoid': 'alfa'. Did you mean 'alpha'?"),
+        ("ratio=1.5", "ratio must be in (0, 1] (got 1.5)"),
+        ("sampler.alpha=-1", "sampler 'sigmoid': alpha must be positive (got -1.0)"),
+        ("sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
+        ("+sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
+        ("+_target_=os.system", "unknown key: '_target_'"),
+        ("sampler.name=os.system", "unknown sampler 'os.system'"),
+        ("sampler.name=random", "unknown field of sampler 'random': 'alpha'"),
+        ("experiment=nothing", "unknown experiment 'nothing'. Known:"),
+        ("rato=0.5", "unknown key: 'rato'. Did you mean 'ratio'?"),
+        ("ratio=null", "ratio: field 'ratio' is not Optional"),
+        ("plugin", "cannot read 'plugin': an override is written key=value"),
+        ("hydra.run.dir=/proc/nowhere", "cannot use '/proc/nowhere'"),
+        ("--experimental-rerun=job.pickle", "reads a pickle, which could run code"),
+        ("--config-dir=nowhere", "there is no folder 'nowhere'"),
+    ],
+)
+def test_a_wrong_word_is_one_line_and_nothing_runs(cli, tmp_path, word, message):
+    code, out, err = cli(word)
+    assert code == 1
+    assert out == ""
+    assert err.startswith("uids: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.rglob("influence.parquet"))
+    for path in runs(tmp_path):  # a run that began is on record as failed
+        assert json.loads(path.read_text())["status"] == "failed"
+
+
+def test_an_output_folder_that_is_a_file(cli, tmp_path):
+    (tmp_path / "taken").write_text("")
+    for words in (["hydra.run.dir=taken/run"], ["hydra.sweep.dir=taken/sweep", "-m"]):
+        code, _, err = cli(*words)
+        assert code == 1
+        assert "Not a directory" in err
+        assert err.count("\n") == 1
+
+
+def test_the_traceback_is_there_for_those_who_ask(cli, monkeypatch, tmp_path):
+    cli("ratio=1.5")
+    (log,) = tmp_path.glob("outputs/*/*/uids.log")
+    assert "Traceback" in log.read_text()
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(Exception, match="ratio must be"):
+        cli("ratio=1.5")
+
+
+def test_a_plugin_that_raises_is_told_with_its_error(cli, entry_points, tmp_path, monkeypatch):
+    (tmp_path / "acme_raises.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Raises:\n"
+        "    def probabilities(self, scores):\n        raise IndexError('a\\nb')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points("sampler", "raises", "acme_raises:Raises")
+    code, _, err = cli("sampler=raises", "repeats=1")
+    assert (code, err) == (1, "uids: IndexError: a b\n")
+    (metrics,) = runs(tmp_path)
+    assert json.loads(metrics.read_text())["error"] == "IndexError: a b"
+
+
+def test_help_shows_everything_that_is_installed(cli, entry_points):
+    entry_points("sampler", "made_up", "nowhere:Class")
+    code, out, _ = cli("--help")
+    assert code == 0
+    for kind, registry in REGISTRIES.items():
+        line = next(line for line in out.splitlines() if line.startswith(f"{kind}: "))
+        assert set(line.removeprefix(f"{kind}: ").split(", ")) >= set(registry.names())
+    assert "made_up" in out
+    for key in ("ratio", "repeats", "split.validation", "noise"):
+        assert f"  {key} " in out
+
+
+def test_cfg_job_shows_every_key(cli):
+    code, out, _ = cli("--cfg", "job", "sampler.alpha=3")
+    assert code == 0
+    shown = yaml.safe_load(out)
+    assert set(shown) == {*REGISTRIES, *Settings.__dataclass_fields__}
+    assert shown["sampler"] == {"name": "sigmoid", "alpha": 3.0}
+
+
+def test_version(cli):
+    assert cli("--version")[:2] == (0, f"uids {__version__}\n")
+
+
+def test_report_of_a_run_and_of_nothing(cli, tmp_path):
+    cli("repeats=1")
+    folder = runs(tmp_path)[0].parent
+    code, out, _ = cli("report", folder)
+    assert code == 0
+    assert "test" in out
+    assert cli("report", "nowhere")[0] == 1
+    code, _, err = cli("report", tmp_path)
+    assert (code, err) == (1, f"uids: {str(tmp_path)!r} holds neither a run nor a sweep\n")
+
+
+def test_an_experiment_of_ones_own(cli, tmp_path):
+    own = tmp_path / "own" / "experiment"
+    own.mkdir(parents=True)
+    (own / "mine.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /sampler: random\nratio: 0.5\nrepeats: 1\n"
+    )
+    code, out, err = cli("--config-dir", "own", "experiment=mine")
+    assert code == 0, err
+    assert "kept 142 of 284" in out
+    code, out, err = cli("--config-dir=own", "experiment=mine", "seed=1,2", "-m")
+    assert code == 0, err
+    assert "2 of 2 runs done" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hydra:\n  callbacks:\n    x:\n      _target_: os.system\n",
+        "hydra:\n  job_logging:\n    handlers:\n      x:\n        (): os.system\n",
+        "list:\n  - _target_: os.system\n",
+    ],
+)
+@pytest.mark.parametrize("flag", ["--config-dir", "-cd", "--config-path"])
+def test_a_strangers_config_cannot_run_code(cli, tmp_path, text, flag):
+    own = tmp_path / "own" / "experiment"
+    own.mkdir(parents=True)
+    (own / "mine.yaml").write_text(f"# @package _global_\n{text}")
+    code, _, err = cli(flag, "own", "experiment=mine")
+    assert code == 1
+    assert "by which a config could run code" in err
+
+
+def test_a_config_that_is_not_yaml(cli, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.yaml").write_text("a: [")
+    code, _, err = cli("-cd", "own")
+    assert code == 1
+    assert "own/a.yaml is not YAML" in err
+
+
+def test_nothing_in_the_package_instantiates_from_a_config(root):
+    for path in (root / "uids").rglob("*.py"):
+        text = path.read_text()
+        for word in ("instantiate(", "pickle.load", "allow_pickle=True", "eval(", "exec("):
+            assert word not in text.replace("instantiate_launcher(", ""), f"{word} in {path}"
+
+
+def fresh(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments], capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import uids",
+        "from uids.cli import main; assert main(['--help']) == 0",
+        "from uids.cli import main; assert main(['sampler=sigmod']) == 1",
+    ],
+)
+def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    look = (
+        "import sys; heavy = {'torch', 'sklearn', 'numba', 'pandas', 'matplotlib', 'pyarrow'}; "
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = fresh(f"{code}; {look}")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_installed_hydra_warns_of_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for words in (["repeats=1"], ["repeats=1", "seed=0,1", "-m"]):
+        done = fresh("import sys; from uids.cli import main; sys.exit(main())", *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+
+
+def test_tab_completion(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COMP_LINE", "uids sampler=s")
+    monkeypatch.setenv("COMP_POINT", "14")
+    done = fresh("import sys; from uids.cli import main; main()", "-sc", "query=bash")
+    assert done.stdout.split() == ["sampler=sigmoid"], done.stderr
+
+
+def test_the_bare_checkout_runs(root, tmp_path):
+    """Without an installation: the isolated mode hides site-packages' own uids."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(root)!r}); sys.argv = ['uids', '--cfg', 'job']; "
+        "import runpy; runpy.run_module('uids', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "name: sigmoid" in done.stdout
+
+
+def test_no_yaml_shadows_a_component(root):
+    """A file in conf/ of a component's own name would replace its typed node."""
+    for kind, registry in REGISTRIES.items():
+        for path in (root / "conf" / kind).glob("*.yaml"):
+            assert path.stem not in registry.names()
+
+
+def test_the_defaults_of_python_and_of_the_command_agree(cli):
+    import inspect
+
+    from uids.pipeline import run
+
+    shown = yaml.safe_load(cli("--cfg", "job")[1])
+    for kind in REGISTRIES:
+        assert inspect.signature(run).parameters[kind].default == shown[kind]["name"]
+
+
+def test_every_experiment_is_named_in_its_own_file(root):
+    for path in Path(root / "conf" / "experiment").glob("*.yaml"):
+        assert f"experiment={path.stem}" in path.read_text()

@@ -1,0 +1,162 @@
+"""Registries with made-up entry points: nothing is installed."""
+
+import json
+import sys
+
+import pytest
+
+from uids.errors import UidsError
+from uids.registry import REGISTRIES, Registry, installed, plugins
+
+SAMPLERS = REGISTRIES["sampler"]
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Write an importable module: module("name", "source")."""
+    monkeypatch.syspath_prepend(tmp_path)
+    written = []
+
+    def write(name, source):
+        (tmp_path / f"{name}.py").write_text(source)
+        written.append(name)
+
+    yield write
+    for name in written:
+        sys.modules.pop(name, None)
+
+
+PLUGIN = """
+from dataclasses import dataclass
+import numpy as np
+@dataclass(frozen=True)
+class Half:
+    share: float = 0.5
+    def __post_init__(self):
+        if self.share > 1:
+            raise ValueError(f"share must be at most 1 (got {self.share})")
+    def probabilities(self, scores):
+        return np.full(len(scores.phi), self.share)
+"""
+
+
+def test_every_builtin_loads():
+    for registry in REGISTRIES.values():
+        for entry in registry.entries():
+            if entry.package == "uids":
+                entry.load()
+
+
+def test_listing_imports_nothing(entry_points, module):
+    module("acme_explodes", "raise RuntimeError('imported')")
+    entry_points("sampler", "explosive", "acme_explodes:Nothing")
+    assert "explosive" in SAMPLERS.names()
+    assert "acme_explodes" not in sys.modules
+
+
+def test_a_plugin_is_built_by_name(entry_points, module):
+    module("acme_half", PLUGIN)
+    entry_points("sampler", "half", "acme_half:Half")
+    assert SAMPLERS.build("half", share=0.25).share == 0.25
+    assert [(entry.name, entry.package) for entry in plugins() if entry.package == "acme"] == [
+        ("half", "acme")
+    ]
+
+
+def test_a_bad_value_is_told_with_the_component(entry_points, module):
+    module("acme_half", PLUGIN)
+    entry_points("sampler", "half", "acme_half:Half")
+    with pytest.raises(UidsError, match=r"sampler 'half': share must be at most 1 \(got 2\)"):
+        SAMPLERS.build("half", share=2)
+
+
+def test_unknown_names_get_a_suggestion_and_the_list():
+    with pytest.raises(UidsError) as error:
+        SAMPLERS.load("sigmod")
+    assert str(error.value).startswith("unknown sampler 'sigmod'. Did you mean 'sigmoid'? Known: ")
+    assert "random" in str(error.value)
+    with pytest.raises(UidsError, match=r"unknown field of sampler 'sigmoid': 'alfa'.*'alpha'"):
+        SAMPLERS.build("sigmoid", alfa=1)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("raise RuntimeError('no\\nGPU')", "RuntimeError: no GPU"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import nowhere_to_be_found", "ModuleNotFoundError: No module named"),
+        ("x = (", "SyntaxError"),
+        ("", "AttributeError"),
+        ("class C: pass", "must be a dataclass"),
+        ("C = 3", "must be a dataclass"),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass C:\n    pass",
+            "no method 'probabilities'",
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass C:\n    name: str = ''\n"
+            "    def probabilities(self, scores): ...",
+            "has a field 'name'",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_one_line_with_its_package(entry_points, module, source, reason):
+    module("acme_broken", source)
+    entry_points("sampler", "broken", "acme_broken:C")
+    with pytest.raises(UidsError) as error:
+        SAMPLERS.load("broken")
+    assert "sampler 'broken' of package 'acme' 1.2" in str(error.value)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+    SAMPLERS.build("sigmoid")  # the others go on
+
+
+def test_two_packages_with_one_name(entry_points, module):
+    module("acme_half", PLUGIN)
+    entry_points("sampler", "half", "acme_half:Half", package="acme")
+    entry_points("sampler", "half", "acme_half:Half", package="zenith")
+    with pytest.raises(UidsError, match="'half' is claimed by the packages 'acme' and 'zenith'"):
+        SAMPLERS.load("half")
+    SAMPLERS.load("sigmoid")
+
+
+def test_a_plugin_cannot_take_a_builtin_name_in_silence(entry_points, module):
+    module("acme_half", PLUGIN)
+    entry_points("sampler", "sigmoid", "acme_half:Half")
+    with pytest.raises(UidsError, match="'acme' and 'uids'"):
+        SAMPLERS.load("sigmoid")
+
+
+def test_a_missing_extra_says_how_to_install_it(module):
+    module("needs_torch", "import a_torch_that_is_not_here")
+    registry = Registry("model", {"torch_logreg": ("needs_torch:Model", "torch")})
+    with pytest.raises(UidsError) as error:
+        registry.load("torch_logreg")
+    assert str(error.value) == (
+        "model 'torch_logreg' needs a_torch_that_is_not_here: pip install uids[torch]"
+    )
+
+
+def test_the_command_lists_what_works_and_what_does_not(cli, entry_points, module):
+    module("acme_half", PLUGIN)
+    module("acme_broken", "raise RuntimeError('no GPU')")
+    entry_points("sampler", "half", "acme_half:Half")
+    entry_points("backend", "broken", "acme_broken:C", package="other", version="3")
+    entry_points("model", "logreg", "acme_half:Half", package="rival")
+    code, out, _ = cli("plugins", "--json")
+    assert code == 0
+    found = {(row["group"], row["name"], row["package"]): row for row in json.loads(out)}
+    assert found["sampler", "half", "acme"]["status"] == "ok"
+    assert found["sampler", "half", "acme"]["version"] == "1.2"
+    broken = found["backend", "broken", "other"]
+    assert broken["status"] == "broken"
+    assert "RuntimeError: no GPU" in broken["reason"]
+    assert found["model", "logreg", "uids"]["status"] == "broken"
+    assert "'rival' and 'uids'" in found["model", "logreg", "rival"]["reason"]
+    code, out, _ = cli("plugins")
+    assert code == 0
+    assert "no GPU" in out
+
+
+def test_entry_points_are_read_from_the_real_groups():
+    assert all(point.group == "uids.samplers" for point in installed("uids.samplers"))

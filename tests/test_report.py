@@ -1,0 +1,151 @@
+"""The files of a run, against the contract."""
+
+import json
+import math
+import os
+import re
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uids
+from uids.report import page
+from uids.report.files import plain, replacing, write_json
+from uids.report.run import read_metrics, rebuild_run, write_failure, write_run
+from uids.report.table import change, columns
+
+KEYS = {
+    "dataset": {"name", "rows", "features", "classes"},
+    "config": {"model", "solver", "sampler", "backend", "ratio", "draw", "seed", "repeats"},
+    "full": {"validation", "test"},
+    "subset": {"size", "validation", "test", "gamma", "repeats"},
+    "influence": {
+        "status",
+        "iterations",
+        "relative_residual",
+        "identity_error",
+        "harmful_fraction",
+        "minimum",
+        "maximum",
+        "sum",
+    },
+    "seconds": {"load", "fit", "influence", "sample", "refit", "evaluate", "total"},
+    "environment": {"uids", "python", "numpy", "plugins"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    write_run(folder, uids.run(noise=0.1, repeats=2), "uids noise=0.1 'a b'")
+    return folder
+
+
+def test_metrics(folder):
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert (metrics["schema"], metrics["status"]) == (1, "ok")
+    for part, keys in KEYS.items():
+        assert keys <= set(metrics[part]), part
+    for model in ("full", "subset"):
+        for part in ("validation", "test"):
+            found = metrics[model][part]
+            assert set(found) == {"logloss", "accuracy", "auc", "worst_case_logloss"}
+            assert set(found["worst_case_logloss"]) == {"0.1", "1.0"}
+    assert len(metrics["subset"]["repeats"]) == 2
+    assert set(metrics["subset"]["repeats"][0]) == {"seed", "size", "validation", "test", "gamma"}
+
+
+def test_tables(folder):
+    metrics = read_metrics(folder)
+    table = pd.read_parquet(folder / "influence.parquet")
+    assert list(table.columns) == ["row", "label", "influence", "probability", "kept"]
+    assert len(table) == metrics["dataset"]["rows"]["train"]
+    assert table["row"].is_monotonic_increasing
+    assert table["probability"].between(0, 1).all()
+    assert table["influence"].max() == metrics["influence"]["maximum"]
+    kept = np.loadtxt(folder / "subset.csv", dtype=int)
+    np.testing.assert_array_equal(kept, table.loc[table["kept"], "row"])
+
+
+def test_the_page_stands_alone(folder):
+    text = (folder / "report.html").read_text()
+    assert not re.search(r'(src|href)\s*=\s*"?(https?:)?//', text)
+    assert "data:image/png;base64," in text
+    assert "uids noise=0.1 &#x27;a b&#x27;" in text
+    assert "28 training labels were flipped" in text
+    assert (folder / "figures" / "influence.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_report_can_be_built_again(folder):
+    before = (folder / "report.html").read_text()
+    (folder / "report.html").unlink()
+    assert "kept 269 of 284" in rebuild_run(folder)
+    assert (folder / "report.html").read_text() == before
+
+
+def test_without_test_rows_the_report_says_what_that_means(tmp_path):
+    write_run(tmp_path, uids.run(split={"test": 0}, repeats=1), "uids")
+    assert "validation figures are optimistic" in (tmp_path / "report.html").read_text()
+    assert "validation figures are optimistic" in rebuild_run(tmp_path)
+
+
+def test_failures_are_on_record(tmp_path):
+    write_failure(tmp_path, {"ratio": 2}, "ratio must be …")
+    assert read_metrics(tmp_path) == {
+        "schema": 1,
+        "status": "failed",
+        "error": "ratio must be …",
+        "config": {"ratio": 2},
+    }
+    with pytest.raises(uids.UidsError, match="failed: ratio must be"):
+        rebuild_run(tmp_path)
+    assert read_metrics(tmp_path / "nowhere") == {}
+    (tmp_path / "metrics.json").write_text('{"status": "o')
+    assert read_metrics(tmp_path) == {}
+
+
+def test_a_file_is_whole_or_not_there(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+
+    def half_written():
+        with replacing(target) as temporary:
+            temporary.write_text("ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half_written()
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+    before = os.umask(0o027)
+    try:
+        write_json(target, {"a": 1})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_plain_values():
+    given = {1: np.float64(2.5), "n": float("nan"), "t": (np.int64(3), True, None), "p": os}
+    found = plain(given)
+    assert found["1"] == 2.5
+    assert found["n"] is None
+    assert found["t"] == [3, True, None]
+    assert found["p"].startswith("<module")
+    assert type(found["1"]) is float
+    assert plain(np.float32(math.inf)) is None
+
+
+def test_what_a_stranger_wrote_is_escaped():
+    text = page.page("<b>", [page.table([["<i>"], ["<u>"]], 1), page.paragraph("<p>", note=True)])
+    for tag in ("<b>", "<i>", "<u>", "<p>&lt;"):
+        assert (tag in text) == (tag == "<p>&lt;") or tag == "<p>&lt;"
+    assert "&lt;u&gt;" in text
+
+
+def test_columns_put_numbers_right():
+    lines = columns([["a", "value"], ["x", "1.5"], ["yy", "-22"]]).splitlines()
+    assert lines == ["a   value", "──  ─────", "x     1.5", "yy    -22"]
+    assert change(0.1, 0.1 - 1e-9) == "+0.0000"

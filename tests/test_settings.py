@@ -1,0 +1,34 @@
+import pytest
+
+from uids.errors import UidsError
+from uids.pipeline import make_settings
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"ratio": 1.5}, r"ratio must be in \(0, 1\] \(got 1.5\)"),
+        ({"ratio": 0.0}, "ratio must be"),
+        ({"ratio": float("nan")}, "ratio must be"),
+        ({"repeats": 0}, "repeats must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"noise": 1.0}, "noise must be"),
+        ({"draw": "lots"}, "draw must be 'exact' or 'bernoulli' or 'rounds'"),
+        ({"final": "all"}, "final must be"),
+        ({"split": {"kind": "odd"}}, "split.kind must be"),
+        ({"split": {"validation": 0}}, "split.validation must be more than 0"),
+        ({"split": {"validation": 1.5}}, "a fraction in .* or a count"),
+        ({"split": {"validation": 0.5, "test": 0.5}}, "less than 1"),
+        ({"split": {"tset": 0.5}}, "unknown key: 'tset'. Did you mean 'test'"),
+        ({"ration": 0.5}, "unknown key: 'ration'. Did you mean 'ratio'"),
+    ],
+)
+def test_values_out_of_range_are_one_line(keys, message):
+    with pytest.raises(UidsError, match=message) as error:
+        make_settings(**keys)
+    assert "\n" not in str(error.value)
+
+
+def test_counts_and_fractions():
+    split = make_settings(split={"validation": 30, "test": 0}).split
+    assert (split.validation, split.test) == (30, 0)

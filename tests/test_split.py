@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uids.datasets import Data, check
+from uids.errors import UidsError
+from uids.settings import SplitSettings
+from uids.split import flip, split
+
+
+def data(n=100, positive=0.3, **parts):
+    rng = np.random.default_rng(1)
+    y = np.where(np.arange(n) < positive * n, "yes", "no")
+    rng.shuffle(y)
+    return Data(np.arange(2.0 * n).reshape(n, 2), y, **parts)
+
+
+def test_every_row_is_in_one_part_and_keeps_its_number():
+    source = data()
+    parts = split(source, SplitSettings(), 0.0, seed=3)
+    rows = np.concatenate([parts.train.row, parts.validation.row, parts.test.row])
+    assert sorted(rows) == list(range(100))
+    assert [len(p.row) for p in (parts.train, parts.validation, parts.test)] == [50, 20, 30]
+    for part in (parts.train, parts.validation, parts.test):
+        np.testing.assert_array_equal(part.X, source.X[part.row])
+        np.testing.assert_array_equal(parts.labels[part.y], source.y[part.row])
+        assert (np.diff(part.row) > 0).all()
+
+
+def test_random_is_stratified_and_follows_the_seed():
+    one, same, other = (split(data(), SplitSettings(), 0.0, seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one.train.row, same.train.row)
+    assert not np.array_equal(one.train.row, other.train.row)
+    for part in (one.train, one.validation, one.test):
+        assert abs(part.y.mean() - 0.3) <= 1.5 / len(part.y)
+
+
+def test_sequential_keeps_the_order_of_the_file():
+    settings = SplitSettings(kind="sequential", validation=15, test=25)
+    parts = split(data(), settings, 0.0, seed=0)
+    np.testing.assert_array_equal(parts.train.row, np.arange(60))
+    np.testing.assert_array_equal(parts.validation.row, np.arange(60, 75))
+    np.testing.assert_array_equal(parts.test.row, np.arange(75, 100))
+
+
+def test_given_parts_are_used_and_numbered_in_their_own_files():
+    source = data(validation=(np.ones((3, 2)), np.array(["yes", "no", "no"])))
+    parts = split(source, SplitSettings(kind="given"), 0.0, seed=0)
+    assert len(parts.train.y) == 100
+    assert parts.train.X is source.X  # no copy
+    np.testing.assert_array_equal(parts.validation.row, [0, 1, 2])
+    np.testing.assert_array_equal(parts.labels[parts.validation.y], ["yes", "no", "no"])
+    assert parts.test is None
+    # Only what is missing is split off.
+    parts = split(source, SplitSettings(test=0.1), 0.0, seed=0)
+    assert [len(p.y) for p in (parts.train, parts.validation, parts.test)] == [90, 3, 10]
+
+
+def test_no_test_rows():
+    assert split(data(), SplitSettings(test=0), 0.0, seed=0).test is None
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "message"),
+    [
+        (Data(np.ones((4, 1)), np.ones(4)), {}, "the training labels are all 1.0"),
+        (data(), {"validation": 60, "test": 40}, "100 rows cannot give 60 for validation and 40"),
+        (data(), {"kind": "given"}, "no validation rows of its own"),
+        (
+            data(validation=(np.ones((1, 2)), np.array(["perhaps"]))),
+            {},
+            "the label perhaps, which no training row has",
+        ),
+        (
+            Data(np.ones((9, 1)), np.arange(9) // 5),
+            {"kind": "sequential", "validation": 3, "test": 1},
+            "no training row is of class 1",
+        ),
+    ],
+)
+def test_refusals_are_one_line(source, settings, message):
+    with pytest.raises(UidsError, match=message) as error:
+        split(source, SplitSettings(**settings), 0.0, seed=0)
+    assert "\n" not in str(error.value)
+
+
+@given(
+    n=st.integers(1, 200),
+    classes=st.integers(2, 5),
+    noise=st.floats(0, 0.99),
+    seed=st.integers(0, 99),
+)
+def test_noise_flips_an_exact_number_of_labels(n, classes, noise, seed):
+    y = np.random.default_rng(seed).integers(0, classes, n)
+    noisy, flipped = flip(y, classes, noise, np.random.default_rng(seed))
+    np.testing.assert_array_equal(np.flatnonzero(noisy != y), flipped)
+    assert len(flipped) == int(noise * n)
+    assert ((noisy >= 0) & (noisy < classes)).all()
+
+
+def test_noise_touches_training_rows_only():
+    clean = split(data(), SplitSettings(), 0.0, seed=0)
+    noisy = split(data(), SplitSettings(), 0.4, seed=0)
+    assert len(noisy.flipped) == 20
+    np.testing.assert_array_equal(np.flatnonzero(clean.train.y != noisy.train.y), noisy.flipped)
+    np.testing.assert_array_equal(clean.validation.y, noisy.validation.y)
+    np.testing.assert_array_equal(clean.test.y, noisy.test.y)
+
+
+def test_loaded_data_is_checked_not_copied():
+    X = np.ones((3, 2))
+    assert check((X, [0, 1, 0]), "mine").X is X
+    sparse = sp.csr_matrix(X)
+    assert check((sparse, [0, 1, 0]), "mine").X is sparse
+    assert check((sp.coo_matrix(X), [0, 1, 0]), "mine").X.format == "csr"
+    assert check((X.astype(np.uint8), [0, 1, 0]), "mine").X.dtype == np.float64
+    assert check((np.full((2, 2), 1e308), [0, 1]), "mine").X.max() == 1e308
+
+
+@pytest.mark.parametrize(
+    ("loaded", "message"),
+    [
+        ((np.array([[np.nan]]), [0]), "dataset 'mine': X holds values that are not finite"),
+        ((np.array([[np.inf]]), [0]), "not finite"),
+        ((np.ones(3), [0, 1, 0]), "two dimensions"),
+        ((np.ones((3, 1)), [0, 1]), "3 rows, but labels of shape"),
+        ((np.ones((2, 1)), [0, 1], (np.ones((2, 3)), [0, 1])), "1 features .* and 3"),
+    ],
+)
+def test_bad_data_is_one_line(loaded, message):
+    with pytest.raises(UidsError, match=message):
+        check(loaded, "mine")

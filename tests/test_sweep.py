@@ -1,0 +1,224 @@
+"""Sweeps: planned, resumed, enlarged, uneven, partly failed, parallel, killed."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from uids.sweep import applicable, run_name
+
+FAST = "repeats=1"
+
+
+def table(folder):
+    with open(folder / "summary.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "outputs" / "sweep"
+
+
+def stamps(folder):
+    return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}
+
+
+def test_a_sweep_is_one_table_and_is_not_done_twice(cli, folder):
+    words = ("sampler=sigmoid", "sampler.alpha=1,5", "ratio=0.8,0.95", FAST)
+    code, out, err = cli(*words, "-m")
+    assert code == 0, err
+    assert "4 points, in outputs/sweep" in out
+    assert out.count("done: ") == 4
+    assert "4 of 4 runs done" in out
+    lines = table(folder)
+    assert [(line["sampler.alpha"], line["ratio"]) for line in lines] == [
+        ("1.0", "0.8"),
+        ("1.0", "0.95"),
+        ("5.0", "0.8"),
+        ("5.0", "0.95"),
+    ]
+    assert all(line["status"] == "ok" for line in lines)
+    before = stamps(folder)
+    assert len(before) == 4
+    assert (folder / "report.html").exists()
+
+    code, out, _ = cli("-m", *words)
+    assert (code, out.count("done: ")) == (0, 0)
+    assert stamps(folder) == before
+
+    # Enlarging does only the new points.
+    words = ("sampler=sigmoid", "sampler.alpha=1,5,10", "ratio=0.8,0.95", FAST)
+    code, out, _ = cli(*words, "--multirun")
+    assert "6 points, 4 of them done already" in out
+    assert out.count("done: ") == 2
+    assert len(table(folder)) == 6
+    assert before.items() <= stamps(folder).items()
+
+    # The table is that of the last command; older runs stay.
+    cli("sampler=sigmoid", "sampler.alpha=1,10", "ratio=0.8", FAST, "-m")
+    assert len(table(folder)) == 2
+    assert len(stamps(folder)) == 6
+
+    # cache=false computes again.
+    code, out, _ = cli("sampler=sigmoid", "sampler.alpha=1", "ratio=0.8", FAST, "cache=false", "-m")
+    assert out.count("done: ") == 1
+    assert len(stamps(folder)) == 6
+
+
+def test_the_table_is_rebuilt_from_the_files(cli, folder):
+    cli("seed=0,1", FAST, "-m")
+    before = [(folder / name).read_text() for name in ("summary.csv", "summary.md", "report.html")]
+    for name in ("summary.csv", "summary.md", "report.html"):
+        (folder / name).unlink()
+    code, out, _ = cli("report", folder)
+    assert code == 0
+    assert "2 of 2 runs done" in out
+    after = [(folder / name).read_text() for name in ("summary.csv", "summary.md", "report.html")]
+    assert before == after
+    (folder / "sweep.json").unlink()  # without a plan: every run in the folder
+    assert cli("report", folder)[0] == 0
+    assert len(table(folder)) == 2
+    (folder / "sweep.json").write_text("{")
+    code, _, err = cli("report", folder)
+    assert code == 1
+    assert "is damaged" in err
+
+
+def test_an_uneven_grid(cli, folder):
+    code, _, err = cli("sampler=sigmoid,random", "sampler.alpha=1,5", FAST, "-m")
+    assert code == 0, err
+    assert [(line["sampler"], line["sampler.alpha"]) for line in table(folder)] == [
+        ("sigmoid", "1.0"),
+        ("sigmoid", "5.0"),
+        ("random", ""),
+    ]
+
+
+def test_a_failed_point_stands_in_the_table_and_the_others_go_on(cli, folder):
+    code, out, err = cli("sampler=sigmoid,random,sigmod", "sampler.alpha=5,-1", FAST, "-m")
+    assert code == 1
+    assert "failed: sampler=sigmoid sampler.alpha=-1 repeats=1: sampler 'sigmoid': alpha" in err
+    assert out.count("done: ") == 2
+    assert "2 of 4 runs done" in out
+    reasons = [(line["sampler"], line["status"], line["error"]) for line in table(folder)]
+    assert reasons[0] == ("sigmoid", "ok", "")
+    assert reasons[1][:2] == ("sigmoid", "failed")
+    assert "must be positive" in reasons[1][2]
+    assert reasons[2] == ("random", "ok", "")
+    assert reasons[3][:2] == ("sigmod", "failed")
+    assert "Did you mean 'sigmoid'" in (folder / "summary.md").read_text()
+
+
+def test_a_point_that_fails_while_running(cli, folder, entry_points, tmp_path, monkeypatch):
+    (tmp_path / "acme_moody.py").write_text(
+        "from dataclasses import dataclass\nimport numpy as np\n@dataclass\nclass Moody:\n"
+        "    good: bool = True\n    def probabilities(self, scores):\n"
+        "        if not self.good: raise RuntimeError('not today')\n"
+        "        return np.ones(len(scores.phi))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points("sampler", "moody", "acme_moody:Moody")
+    code, out, err = cli("sampler=moody", "sampler.good=false,true", FAST, "-m")
+    assert code == 1
+    assert err == "failed: sampler=moody sampler.good=False repeats=1: RuntimeError: not today\n"
+    assert [line["status"] for line in table(folder)] == ["failed", "ok"]
+    # A failure is tried again, a success is not.
+    code, out, _ = cli("sampler=moody", "sampler.good=false,true", FAST, "-m")
+    assert (code, out.count("done: ")) == (1, 0)
+
+
+def test_when_no_point_can_run_nothing_does(cli, tmp_path):
+    code, _, err = cli("sampler.alfa=1,2", "-m")
+    assert code == 1
+    assert err.startswith("uids: unknown field of sampler 'sigmoid': 'alfa'")
+    assert not (tmp_path / "outputs").exists()
+    code, _, err = cli("ratio=interval(0,1)", "-m")
+    assert code == 1
+    assert "a sweep takes values" in err
+
+
+def test_the_experiments_run(cli, tmp_path, root):
+    for path in sorted((root / "conf" / "experiment").glob("*.yaml")):
+        code, _, err = cli(f"experiment={path.stem}", FAST, "-m")
+        assert code == 0, err
+        assert (tmp_path / "outputs" / path.stem / "summary.md").exists()
+    lines = table(tmp_path / "outputs" / "samplers")
+    best = min(lines, key=lambda line: float(line["subset_test_logloss"]))
+    assert best["sampler"] == "dropout"
+
+
+def test_the_parallel_launcher(cli, folder):
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
+    launcher = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+    code, _, err = cli("seed=0,1,2", FAST, *launcher, "-m")
+    assert code == 0, err
+    assert [line["status"] for line in table(folder)] == ["ok"] * 3
+    parallel = [line["subset_test_logloss"] for line in table(folder)]
+    cli("seed=0,1,2", FAST, "cache=false", "-m")
+    assert [line["subset_test_logloss"] for line in table(folder)] == parallel
+
+
+def test_another_sweeper_of_hydra_still_works(cli, tmp_path):
+    code, _, err = cli("hydra/sweeper=basic", "seed=0,1", FAST, "hydra.sweep.dir=plain", "-m")
+    assert code == 0, err
+    assert len(list(tmp_path.glob("plain/*/metrics.json"))) == 2
+
+
+def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
+    folder = tmp_path / "outputs" / "sweep"
+    words = [sys.executable, "-m", "uids", "seed=0,1,2,3,4,5", FAST, "-m"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    for line in process.stdout:
+        if line.startswith("done: "):
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    done = stamps(folder)
+    assert 1 <= len(done) < 6
+    assert not (folder / "summary.csv").exists()
+    time.sleep(0.01)
+    again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert f"6 points, {len(done)} of them done already" in again.stdout
+    assert again.stdout.count("done: ") == 6 - len(done)
+    assert done.items() <= stamps(folder).items()
+    assert [line["status"] for line in table(folder)] == ["ok"] * 6
+    # Nothing half-written is left where results are read.
+    for path in folder.glob("*/metrics.json"):
+        assert json.loads(path.read_text())["status"] == "ok"
+
+
+def test_a_name_is_what_decides_the_result(entry_points):
+    base = {"sampler": {"name": "sigmoid", "alpha": 5.0}, "ratio": 0.95, "cache": True}
+    name = run_name(base)
+    assert run_name(base | {"cache": False}) == name
+    assert run_name(dict(reversed(base.items()))) == name
+    assert run_name(base | {"ratio": 0.9}) != name
+    assert run_name(base | {"sampler": {"name": "sigmoid", "alpha": 6.0}}) != name
+    entry_points("sampler", "theirs", "acme:C", version="1")
+    theirs = base | {"sampler": {"name": "theirs"}}
+    older = run_name(theirs)
+    entry_points("sampler", "theirs", "acme:C", version="2")
+    assert run_name(theirs) != older
+
+
+def test_fields_are_dropped_only_where_a_rival_has_them():
+    fields = {"sampler=sigmoid": {"name", "alpha"}, "sampler=random": {"name"}}
+    point = ["sampler=random", "sampler.alpha=1", "ratio=0.5"]
+    assert applicable(point, fields) == ["sampler=random", "ratio=0.5"]
+    assert applicable(["sampler=sigmoid", "sampler.alpha=1"], fields) == [
+        "sampler=sigmoid",
+        "sampler.alpha=1",
+    ]
+    typo = ["sampler=random", "sampler.alfa=1"]
+    assert applicable(typo, fields) == typo
+    assert applicable(["sampler.alpha=1"], {}) == ["sampler.alpha=1"]
