@@ -26,7 +26,7 @@ types: .venv/test.stamp
 unit: export OMP_NUM_THREADS := 1
 unit: export OPENBLAS_NUM_THREADS := 1
 unit: .venv/test.stamp
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
 
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done

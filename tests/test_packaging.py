@@ -1,0 +1,125 @@
+"""The wheel in another environment and folder, and real plugin packages beside it.
+
+The environment borrows this one's third-party packages by a path file, so that nothing is
+downloaded; uids itself and the plugins are installed into it by pip.
+"""
+
+import json
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("packaging")  # one environment, so one worker
+
+
+def call(*words, cwd, code=0):
+    done = subprocess.run([str(word) for word in words], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, root]
+    call(*build, cwd=folder)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("environment")
+    call(sys.executable, "-m", "venv", folder, cwd=folder)
+    python = folder / "bin" / "python"
+    site, _ = call(
+        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder
+    )
+    (Path(site.strip()) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    call(python, "-m", "pip", "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    return python
+
+
+def plugin(folder, name, source, line):
+    """A plugin package with one module and one entry-point line."""
+    folder.mkdir()
+    (folder / f"{name}.py").write_text(source)
+    (folder / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        f'[project]\nname = "{name}"\nversion = "0.7"\n'
+        f'[project.entry-points."uids.samplers"]\n{line}\n'
+        f'[tool.hatch.build.targets.wheel]\npackages = ["{name}.py"]\n'
+    )
+    return folder
+
+
+def test_the_wheel_holds_the_package_and_its_configs(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "uids/conf/config.yaml" in names
+    assert "uids/conf/experiment/samplers.yaml" in names
+    assert not [name for name in names if name.startswith(("tests", "conf", "plugins"))]
+
+
+def test_the_wheel_runs_elsewhere(python, tmp_path):
+    where, _ = call(python, "-c", "import uids; print(uids.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(python.parent.parent)
+    words = ["model=logreg", "sampler=sigmoid", "sampler.alpha=5", "repeats=1", "-m"]
+    out, _ = call(python, "-m", "uids", *words, cwd=tmp_path)
+    assert "1 of 1 runs done" in out
+    out, _ = call(python.parent / "uids", "repeats=1", cwd=tmp_path)
+    assert "kept 269 of 284" in out
+
+
+def test_real_plugins_work_and_broken_ones_hurt_nobody(python, tmp_path):
+    good = plugin(
+        tmp_path / "good",
+        "acme_power",
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\n"
+        "class Power:\n"
+        "    gamma: float = 2.0\n"
+        "    def probabilities(self, scores):\n"
+        "        low, high = scores.phi.min(), scores.phi.max()\n"
+        "        return ((high - scores.phi) / (high - low)) ** self.gamma\n",
+        'power = "acme_power:Power"',
+    )
+    bad = plugin(
+        tmp_path / "bad",
+        "acme_bad",
+        "import a_module_that_nobody_has\n",
+        'bad = "acme_bad:Bad"',
+    )
+    install = [python, "-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation"]
+    call(*install, "-e", good, "-e", bad, cwd=tmp_path)
+
+    out, _ = call(python, "-m", "uids", "--help", cwd=tmp_path)
+    line = next(line for line in out.splitlines() if line.startswith("sampler: "))
+    assert {"bad", "power", "sigmoid"} <= set(line.removeprefix("sampler: ").split(", "))
+    listed, _ = call(python, "-m", "uids", "plugins", "--json", cwd=tmp_path)
+    found = {row["name"]: row for row in json.loads(listed)}
+    assert found["power"] == {
+        "group": "sampler",
+        "name": "power",
+        "package": "acme_power",
+        "version": "0.7",
+        "status": "ok",
+        "reason": "",
+    }
+    assert found["bad"]["status"] == "broken"
+    assert "acme_bad" in found["bad"]["reason"]
+
+    out, _ = call(python, "-m", "uids", "sampler=power", "repeats=1", cwd=tmp_path)
+    assert "kept 269 of 284" in out
+    words = ["sampler=power,random", "sampler.gamma=1,3", "repeats=1", "-m"]
+    out, _ = call(python, "-m", "uids", *words, cwd=tmp_path)
+    assert "3 of 3 runs done" in out
+    _, err = call(python, "-m", "uids", "sampler=bad", cwd=tmp_path, code=1)
+    assert err == (
+        "uids: sampler 'bad' of package 'acme_bad' 0.7 cannot be imported: "
+        "ModuleNotFoundError: No module named 'a_module_that_nobody_has'\n"
+    )
+    _, err = call(python, "-m", "uids", "sampler.gamma=x", "sampler=power", cwd=tmp_path, code=1)
+    assert err == "uids: sampler.gamma: Value 'x' of type 'str' could not be converted to Float\n"
