@@ -87,6 +87,10 @@ def test_repeats_are_means_of_runs_with_their_seeds():
         assert [repeat["test"][name] for repeat in many["repeats"]] == pytest.approx(values, 1e-6)
 
 
+def test_a_sampler_without_chance_is_drawn_once():
+    assert len(uids.run(sampler="dropout", repeats=5).metrics["subset"]["repeats"]) == 1
+
+
 def test_a_ratio_of_one_keeps_everything():
     metrics = uids.run(ratio=1.0, repeats=1).metrics
     assert metrics["subset"]["size"] == metrics["dataset"]["rows"]["train"]

@@ -147,22 +147,24 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     with clock.stage("evaluate"):
         full_metrics = measure(full)
     repeats, first = [], None
-    for repeat in range(settings.repeats):
-        with clock.stage("sample", repeat, settings.repeats):
+    deterministic = getattr(parts.sampler, "deterministic", False)
+    count = 1 if deterministic else settings.repeats  # without chance, all draws are the first
+    for repeat in range(count):
+        with clock.stage("sample", repeat, count):
             drawn = draw(
                 pi,
                 train.y,
                 ratio=settings.ratio,
                 kind=settings.draw,
                 stratify=settings.stratify,
-                deterministic=getattr(parts.sampler, "deterministic", False),
+                deterministic=deterministic,
                 seed=settings.seed + repeat,
             )
             weights = row_weights(drawn) if getattr(parts.sampler, "weighted", False) else None
             subset_rows = train.take(drawn.rows)
-        with clock.stage("refit", repeat, settings.repeats):
+        with clock.stage("refit", repeat, count):
             subset = parts.model.fit(subset_rows, weights, start=full)
-        with clock.stage("evaluate", repeat, settings.repeats):
+        with clock.stage("evaluate", repeat, count):
             repeats.append(
                 {
                     "seed": settings.seed + repeat,

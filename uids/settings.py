@@ -46,7 +46,9 @@ class Settings:
     ratio: float = key(0.95, "share of the training rows to keep, in (0, 1]")
     final: str = key("subset", "what the last model is fitted on: subset")
     seed: int = key(0, "seed of everything random")
-    repeats: int = key(10, "subsets drawn and models refitted; the metrics are their means")
+    repeats: int = key(
+        10, "subsets drawn and refitted, for means (one if the sampler has no chance)"
+    )
     draw: str = key("exact", "exact (fixed size), bernoulli, or rounds (the paper's)")
     stratify: bool = key(True, "keep the share of each class in the subset")
     split: SplitSettings = field(default_factory=SplitSettings)

@@ -68,11 +68,9 @@ def change(before: float | None, after: float | None) -> str:
 
 def kept(metrics: dict[str, Any]) -> str:
     n, size = metrics["dataset"]["rows"]["train"], metrics["subset"]["size"]
-    repeats = metrics["config"]["repeats"]
-    return (
-        f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}); "
-        f"the subset's figures are means over {repeats} draw{'s' if repeats != 1 else ''}"
-    )
+    draws = len(metrics["subset"]["repeats"])
+    means = f"; the subset's figures are means over {draws} draws" if draws > 1 else ""
+    return f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}){means}"
 
 
 def run_table(metrics: dict[str, Any], folder: Path) -> str:
