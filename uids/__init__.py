@@ -23,6 +23,7 @@ _PUBLIC = {
     "Scores": "uids.scores",
     "Settings": "uids.settings",
     "UidsError": "uids.errors",
+    "influence": "uids.influences",
     "run": "uids.pipeline",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])

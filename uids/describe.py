@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from uids import __version__
+from uids.influences import Influence
 from uids.registry import REGISTRIES, plugins
-from uids.scores import Influence
 from uids.settings import Settings
 from uids.split import Split
 
@@ -42,7 +42,9 @@ def describe(parts: Components, settings: Settings) -> dict[str, Any]:
     for field in dataclasses.fields(parts):
         component = getattr(parts, field.name)
         values = {
-            f.name: getattr(component, f.name) for f in dataclasses.fields(component) if f.init
+            f.name: getattr(component, f.name)
+            for f in dataclasses.fields(component)
+            if f.init and f.repr
         }
         described[field.name] = {"name": name_of(field.name, component), **values}
     return {**described, **dataclasses.asdict(settings)}
@@ -66,6 +68,7 @@ def describe_data(parts: Components, shares: Split, features: int) -> dict[str, 
 def describe_influence(found: Influence) -> dict[str, Any]:
     return {
         "status": found.solution.status,
+        "solver": found.solution.note,
         "iterations": found.solution.iterations,
         "relative_residual": found.solution.relative_residual,
         "identity_error": found.identity_error,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, get_args, get_type_hints
 
 
 class UidsError(Exception):
@@ -16,6 +18,26 @@ def unknown(what: str, seen: str, known: Iterable[str]) -> str:
     near = get_close_matches(seen, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {what} {seen!r}.{hint} Known: {', '.join(known) or 'none'}"
+
+
+def check_types(cls: type, values: Mapping[str, Any]) -> None:
+    """The types that a dataclass declares, for values that did not come through a config: int,
+    float, bool and str, each perhaps with None. A ValueError says which is wrong."""
+    hints = get_type_hints(cls)
+    for name, value in values.items():
+        allowed = get_args(hints[name]) or (hints[name],)
+        simple = [t for t in allowed if t in (int, float, bool, str, type(None))]
+        if len(simple) < len(allowed):
+            continue
+        fits = any(type(value) is t or (t in (int, float) and _is_number(value, t)) for t in simple)
+        names = " or ".join("None" if t is type(None) else t.__name__ for t in simple)
+        require(fits, name, names, value)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    """numpy's numbers too, and an int where a float is wanted; but no bool."""
+    wanted = Integral if kind is int else Real
+    return isinstance(value, wanted) and not isinstance(value, bool)
 
 
 def require(holds: bool, name: str, must: str, seen: object) -> None:

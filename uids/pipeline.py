@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, Matrix
-from uids.datasets import check
+from uids.datasets import Arrays, Data, check
 from uids.describe import (
     Components,
     describe,
@@ -25,11 +25,12 @@ from uids.describe import (
     name_of,
 )
 from uids.draw import Draw, draw
-from uids.errors import UidsError, unknown
+from uids.errors import UidsError, check_types, require, unknown
 from uids.evaluate import evaluate, gamma
+from uids.influences import influence_at
 from uids.models import Fitted, Rows
-from uids.registry import REGISTRIES, one_line
-from uids.scores import influence, scores
+from uids.registry import METHOD, REGISTRIES, one_line
+from uids.scores import Scores
 from uids.settings import Settings, SplitSettings
 from uids.split import Part, split
 
@@ -37,7 +38,7 @@ Progress = Callable[[str, int, int], None]  # stage, steps done, steps in all
 STAGES = ("load", "fit", "influence", "sample", "refit", "evaluate")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a run leaves: the metrics, one line for each training row, and the two models."""
 
@@ -47,22 +48,30 @@ class Result:
     influence: Array
     probability: Array
     kept: Array  # of the first repeat
+    flipped: Array  # where ``noise`` changed the label
     full: Fitted
     subset: Fitted  # of the first repeat
+
+    def __repr__(self) -> str:
+        part = "validation" if self.metrics["full"]["test"] is None else "test"
+        full, subset = (self.metrics[name][part]["logloss"] for name in ("full", "subset"))
+        size = f"{self.metrics['subset']['size']:.0f} of {len(self.row)} rows kept"
+        return f"<uids.Result: {size}, {part} logloss {subset:.4f} (full {full:.4f})>"
 
 
 def run(
     dataset: Any = "breast_cancer",
     model: Any = "logreg",
-    solver: Any = "direct",
+    solver: Any = "auto",
     sampler: Any = "sigmoid",
     backend: Any = "numpy",
     *,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Result:
-    """One run from Python. A component is a registered name or an object of its kind; the other
-    keywords are the fields of ``Settings`` (``split`` may be a dictionary).
+    """One run from Python. A component is a registered name or an object of its kind; a data set
+    may also be a pair (X, y) or ``uids.Data``. The other keywords are the fields of ``Settings``
+    (``split`` a dictionary).
 
     >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
     """
@@ -73,9 +82,16 @@ def run(
         "sampler": sampler,
         "backend": backend,
     }
+    if isinstance(dataset, tuple | Data):
+        chosen["dataset"] = Arrays(dataset)
     for kind, value in chosen.items():
         if isinstance(value, str):
             chosen[kind] = REGISTRIES[kind].build(value)
+        elif not dataclasses.is_dataclass(value) or not hasattr(value, METHOD[kind]):
+            raise UidsError(
+                f"{kind} must be a name or a dataclass with a method {METHOD[kind]!r}, "
+                f"not {value!r}"
+            )
     return execute(Components(**chosen), make_settings(**settings), progress)
 
 
@@ -88,7 +104,11 @@ def make_settings(**keys: Any) -> Settings:
             raise UidsError(unknown("key:", strange.pop(), known))
     try:
         if isinstance(keys.get("split"), dict):
+            check_types(SplitSettings, keys["split"])
             keys["split"] = SplitSettings(**keys["split"])
+        check_types(Settings, keys)
+        part = keys.get("split", SplitSettings())
+        require(isinstance(part, SplitSettings), "split", "a dict", part)
         return Settings(**keys)
     except (TypeError, ValueError) as error:
         raise UidsError(one_line(error)) from error
@@ -118,7 +138,10 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     clock = Clock(progress)
     split_seed = settings.seed if settings.split.seed is None else settings.split.seed
     with clock.stage("load"):
-        data = check(parts.dataset.load(), name_of("dataset", parts.dataset))
+        with blaming("dataset", parts.dataset):
+            loaded = parts.dataset.load()
+        data = check(loaded, name_of("dataset", parts.dataset))
+        del loaded
         shares = split(data, settings.split, settings.noise, split_seed)
         classes = len(shares.labels)
 
@@ -129,13 +152,13 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         test = None if shares.test is None else seen(shares.test)
         features = data.X.shape[1]
         del data  # its rows live on in the three parts
-    with clock.stage("fit"):
+    with clock.stage("fit"), blaming("model", parts.model):
         full = parts.model.fit(train)
-    with clock.stage("influence"):
+    with clock.stage("influence"), blaming("solver", parts.solver):
         curvature = full.curvature(train)
-        found = influence(curvature, train, validation, parts.solver)
-        table = scores(full, curvature, train, found.phi, parts.solver, settings.seed)
-    with clock.stage("sample"):
+        found = influence_at(curvature, train, validation, parts.solver, settings.seed)
+        table = Scores(found.phi, full.losses(train), train.y, found)
+    with clock.stage("sample"), blaming("sampler", parts.sampler):
         pi = checked(parts.sampler.probabilities(table), len(train), parts.sampler)
 
     def measure(fitted: Fitted) -> dict[str, Any]:
@@ -195,9 +218,24 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         influence=found.phi,
         probability=pi,
         kept=kept,
+        flipped=np.isin(np.arange(len(train)), shares.flipped),
         full=full,
         subset=first[1],
     )
+
+
+@contextmanager
+def blaming(kind: str, component: Any) -> Iterator[None]:
+    """What a component raises is told with its name; its own words to the user pass as they are."""
+    try:
+        yield
+    except UidsError:
+        raise
+    except (Exception, SystemExit) as error:
+        name = name_of(kind, component)
+        raise UidsError(
+            f"{kind} {name!r} failed: {type(error).__name__}: {one_line(error)}"
+        ) from error
 
 
 def checked(pi: Any, n: int, sampler: Any) -> Array:

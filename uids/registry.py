@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from uids import __version__
-from uids.errors import UidsError, unknown
+from uids.errors import UidsError, check_types, unknown
 
 METHOD = {  # what makes an object a component of its kind
     "dataset": "load",
@@ -24,6 +24,7 @@ METHOD = {  # what makes an object a component of its kind
     "solver": "solve",
     "sampler": "probabilities",
     "backend": "matrix",
+    "network": "build",
 }
 
 
@@ -94,7 +95,7 @@ class Registry:
         for point in installed(f"uids.{self.kind}s"):
             package, version = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
             found.append(Entry(self.kind, point.name, point.value, package, version))
-        return sorted(set(found), key=lambda entry: (entry.name, entry.package))
+        return sorted(set(found), key=lambda entry: (entry.name, entry.package, entry.version))
 
     def names(self) -> list[str]:
         return sorted({entry.name for entry in self.entries()})
@@ -122,8 +123,9 @@ class Registry:
             if field not in known:
                 raise UidsError(unknown(f"field of {self.kind} {name!r}:", field, known))
         try:
+            check_types(cls, fields)
             return cls(**fields)
-        except (TypeError, ValueError) as error:
+        except (NameError, TypeError, ValueError) as error:
             raise UidsError(f"{self.kind} {name!r}: {one_line(error)}") from error
 
 
@@ -131,8 +133,25 @@ REGISTRIES: dict[str, Registry] = {
     registry.kind: registry
     for registry in (
         Registry("dataset", {"breast_cancer": "uids.datasets.breast_cancer:BreastCancer"}),
-        Registry("model", {"logreg": "uids.models.logreg:LogisticRegression"}),
-        Registry("solver", {"direct": "uids.solvers.direct:Direct"}),
+        Registry(
+            "model",
+            {
+                "logreg": "uids.models.logreg:LogisticRegression",
+                "torch_logreg": ("uids.models.torch_logreg:TorchLogisticRegression", "torch"),
+                "torch_module": ("uids.models.torch_module:TorchModule", "torch"),
+            },
+        ),
+        Registry(
+            "solver",
+            {
+                "auto": "uids.solvers.auto:Auto",
+                "cg": "uids.solvers.cg:CG",
+                "direct": "uids.solvers.direct:Direct",
+                "lissa": "uids.solvers.lissa:LiSSA",
+                "nystrom": "uids.solvers.nystrom:Nystrom",
+                "pcg": "uids.solvers.pcg:PCG",
+            },
+        ),
         Registry(
             "sampler",
             {
@@ -142,7 +161,13 @@ REGISTRIES: dict[str, Registry] = {
                 "sigmoid": "uids.samplers.sigmoid:Sigmoid",
             },
         ),
-        Registry("backend", {"numpy": "uids.backends.numpy:Numpy"}),
+        Registry(
+            "backend",
+            {
+                "numpy": "uids.backends.numpy:Numpy",
+                "torch": ("uids.backends.torch:Torch", "torch"),
+            },
+        ),
     )
 }
 

@@ -37,10 +37,12 @@ class Split:
 
 def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split:
     """Share out the rows, number the classes, and flip ``noise`` of the training labels."""
-    labels, y = np.unique(data.y, return_inverse=True)
-    if len(labels) < 2:
-        raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
-    parts = _given(data, labels, settings)
+    labels, y, parts = encode(data)
+    if settings.kind == "given" and "validation" not in parts:
+        raise UidsError(
+            "split.kind=given, but the data set has no validation rows of its own: "
+            "give them, or use split.kind=random"
+        )
     rng = np.random.default_rng([seed, 0])
     n = len(y)
     m_validation = 0 if "validation" in parts else _count(settings.validation, n)
@@ -62,13 +64,13 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
         if len(index) and name not in parts:
             # All rows in order is the data itself: no copy of X.
             X = data.X if len(index) == n else data.X[index]
-            parts[name] = Part(X, y[index].astype(np.int64), index)
+            parts[name] = Part(X, y[index], index)
     train = parts["train"]
     if len(np.unique(train.y)) < len(labels):
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
         raise UidsError(
-            f"no training row is of class {', '.join(map(str, absent))}: "
-            "use split.kind=random or more rows"
+            f"no training row is of class {', '.join(map(str, absent))}: give more rows of it, or "
+            "lower split.validation and split.test"
         )
     noisy, flipped = flip(train.y, len(labels), noise, np.random.default_rng([seed, 1]))
     train = Part(train.X, noisy, train.row)
@@ -103,24 +105,30 @@ def _count(size: float, n: int) -> int:
     return round(size * n) if size < 1 else int(size)
 
 
-def _given(data: Data, labels: npt.NDArray[Any], settings: SplitSettings) -> dict[str, Part]:
-    """The parts that the source itself separates; a split is made for those that it does not."""
+def encode(
+    data: Data,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], dict[str, Part]]:
+    """(labels, y, parts): the classes of the training rows, y as 0..K−1, and the parts that the
+    source itself separates."""
+    try:
+        labels, y = np.unique(data.y, return_inverse=True)
+    except TypeError as error:
+        raise UidsError(f"the labels are of several types, which have no order: {error}") from error
+    if data.y.dtype.kind == "f" and len(labels) > max(20, len(y) // 2):
+        raise UidsError(f"y has {len(labels):,} different values: it looks continuous, not classes")
+    if len(labels) < 2:
+        raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
     parts = {}
     for name in ("validation", "test"):
         pair = getattr(data, name)
         if pair is None:
             continue
         X, raw = pair
-        y = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
-        strange = np.unique(raw[labels[y] != raw])
+        code = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
+        strange = np.unique(raw[labels[code] != raw])
         if len(strange):
             raise UidsError(
                 f"the {name} rows have the label {strange[0]!s}, which no training row has"
             )
-        parts[name] = Part(X, y.astype(np.int64), np.arange(len(y)))
-    if settings.kind == "given" and "validation" not in parts:
-        raise UidsError(
-            "split.kind=given, but the data set has no validation rows of its own: "
-            "give them, or use split.kind=random"
-        )
-    return parts
+        parts[name] = Part(X, code.astype(np.int64), np.arange(len(code)))
+    return labels, y.astype(np.int64), parts

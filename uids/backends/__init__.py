@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 Array = npt.NDArray[Any]
-BLOCK_BYTES = 32 * 2**20  # of a temporary: past the caches, far below any X worth the trouble
+BLOCK_BYTES = 4 * 2**20  # of a temporary: small beside any X, and it stays in the cache
 
 
 class Matrix:
@@ -55,7 +55,9 @@ class Matrix:
             return np.asarray(self.kernel.square_tdot(W))
         total = np.zeros((self.shape[1], *W.shape[1:]))
         for start, block in blocks(self.X):
-            square = block.multiply(block) if sp.issparse(block) else block * block
+            square = block.copy() if sp.issparse(block) else block * block
+            if sp.issparse(block):
+                square.data *= square.data
             total += square.T @ W[start : start + block.shape[0]]
         return total
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from uids.errors import UidsError
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Data that a person has already: ``uids.run(dataset=(X, y))``."""
+
+    data: Any = field(repr=False)
+
+    def load(self) -> Any:
+        return self.data
 
 
 @dataclass(frozen=True)
@@ -31,8 +41,12 @@ def check(data: Any, name: str) -> Data:
 
     A plugin may hand back a plain ``(X, y)``. Nothing is copied unless the form demands it.
     """
-    if isinstance(data, tuple):
+    if isinstance(data, tuple) and len(data) in (2, 3, 4):
         data = Data(*data)
+    if not (hasattr(data, "X") and hasattr(data, "y")):
+        raise UidsError(
+            f"dataset {name!r}: load() must give (X, y) or uids.Data, not {type(data).__name__}"
+        )
     X, y = _part(data.X, data.y, f"dataset {name!r}")
     parts = {}
     for part in ("validation", "test"):
@@ -54,16 +68,28 @@ def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:
         values = X.data
     else:
         X = values = np.asarray(X)
-    if X.ndim != 2:
-        raise UidsError(f"{where}: X must have two dimensions (got {X.ndim})")
+    if X.ndim != 2 or 0 in X.shape:
+        raise UidsError(f"{where}: X must have rows and columns (its shape is {X.shape})")
+    if X.dtype.kind not in "fiub":
+        raise UidsError(f"{where}: X must hold real numbers (its type is {X.dtype})")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
         values = X.data if sp.issparse(X) else X
     y = np.asarray(y)
     if y.shape != (X.shape[0],):
         raise UidsError(f"{where}: {X.shape[0]} rows, but labels of shape {y.shape}")
+    missing = np.flatnonzero((y != y) | (y == None) if y.dtype == object else y != y)  # noqa: E711
+    if len(missing):
+        raise UidsError(
+            f"{where}: {len(missing)} labels are missing, the first in row {missing[0]}"
+        )
     if not all_finite(values):
-        raise UidsError(f"{where}: X holds values that are not finite; remove or fill them first")
+        bad = np.flatnonzero(~np.isfinite(values if values.ndim == 1 else values.sum(axis=1)))
+        row = bad[0] if values.ndim == 2 else np.searchsorted(X.indptr, bad[0], side="right") - 1
+        raise UidsError(
+            f"{where}: X holds values that are not finite, the first in row {row}; "
+            "remove or fill them"
+        )
     return X, y
 
 

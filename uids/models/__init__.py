@@ -33,18 +33,20 @@ class Rows:
 class Curvature(Protocol):
     """The training objective near θ̂, in mean form: H = (1/n) (Σ_i ω_i ∇²l_i + ∇²penalty).
 
-    A solver sees only the first five. Vectors are flat, of length ``size``; ``dot`` also takes
-    (size, m) for m vectors at once.
+    A solver sees only the first seven, see ``uids.solvers.Operator``. Vectors are flat, of length
+    ``size``; products also take (size, m) for m vectors at once.
     """
 
     size: int
     rows: int
+    scale: float
 
     def dot(self, V: Array) -> Array: ...  # H V
     def diagonal(self) -> Array: ...  # diag(H)
     def dense(self) -> Array: ...  # H itself; size² numbers
     def dot_rows(self, V: Array, index: Array) -> Array: ...  # H V estimated from some rows
     def gradient(self, rows: Rows) -> Array: ...  # Σ_j ∇l_j(θ̂), no penalty
+    def row_gradients(self, rows: Rows) -> Array: ...  # ∇l_j(θ̂) as columns, (size, rows)
     def row_products(self, rows: Rows, S: Array) -> Array: ...  # ∇l_i(θ̂)ᵀ S for each row i
     def penalty_product(self, s: Array) -> float: ...  # ∇penalty(θ̂)ᵀ s, = Σ_i φ_i at an optimum
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 
 from uids.backends import Array
@@ -81,6 +82,10 @@ class LogisticCurvature:
     def rows(self) -> int:
         return len(self.over)
 
+    @property
+    def scale(self) -> float:
+        return self.rows * self.at.C
+
     @cached_property
     def _p(self) -> Array:  # (n, k)
         P = self.at.probabilities(self.over)
@@ -110,12 +115,13 @@ class LogisticCurvature:
         T = V.reshape(self.size // k, -1)  # (d + b, k m)
         U = _product(rows, T, b).reshape(len(rows), k, -1)
         result = _transposed(rows, self._weigh(U, P, weights).reshape(len(rows), -1), b)
-        result *= scale
+        result *= scale / self.rows
         penalised = len(T) - b
-        result[:penalised] += T[:penalised] / self.at.C
+        result[:penalised] += T[:penalised] / (self.at.C * self.rows)
         if b and k > 1:
-            result[-1] += np.repeat([T[-1].reshape(k, -1).mean(axis=0)], k, axis=0).ravel()
-        return result.reshape(V.shape) / self.rows
+            mean = T[-1].reshape(k, -1).mean(axis=0) / self.rows
+            result[-1] += np.repeat([mean], k, axis=0).ravel()
+        return result.reshape(V.shape)
 
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
@@ -154,12 +160,77 @@ class LogisticCurvature:
     def gradient(self, rows: Rows) -> Array:
         return _transposed(rows, self.at.residuals(rows), self.at.intercept).ravel()
 
+    def row_gradients(self, rows: Rows) -> Array:
+        X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
+        if self.at.intercept:
+            X = np.hstack([X, np.ones((len(rows), 1))])
+        return np.einsum("ij,ik->jki", X, self.at.residuals(rows)).reshape(self.size, -1)
+
     def row_products(self, rows: Rows, S: Array) -> Array:
         k = self.at.columns
         U = _product(rows, S.reshape(self.size // k, -1), self.at.intercept)
         U = U.reshape(len(rows), k, -1)
         products = np.einsum("ikm,ik->im", U, self.at.residuals(rows))
         return products.reshape(len(rows), *S.shape[1:])
+
+    def row_forms(self, rows: Rows, inverse: Array) -> Array:
+        """M_i = (x_i ⊗ I)ᵀ H⁻¹ (x_i ⊗ I), (n, k, k), from H⁻¹ itself."""
+        k, D = self.at.columns, self.size // self.at.columns
+        S = inverse.reshape(D, k * D * k)
+        forms = np.empty((len(rows), k, k))
+        height = max(1, 2**22 // (k * self.size))
+        for start in range(0, len(rows), height):
+            block = rows.X.X[start : start + height]
+            X = block.toarray() if sp.issparse(block) else block
+            if self.at.intercept:
+                X = np.hstack([X, np.ones((len(X), 1))])
+            half = (X @ S).reshape(len(X), k, D, k)
+            forms[start : start + height] = np.einsum("iajb,ij->iab", half, X)
+        return forms
+
+    def noise(self, count: int, rng: np.random.Generator) -> Array:
+        """``count`` Gaussian vectors with covariance H: the columns of (size, count)."""
+        P = self._p[:, :, None]
+        E = rng.standard_normal((self.rows, self.at.columns, count))
+        if self.at.classes == 2:
+            E *= np.sqrt(P * (1 - P))
+        else:
+            E *= np.sqrt(P)  # covariance diag(p); less p times the sum, diag(p) − p pᵀ
+            E -= P * E.sum(axis=1, keepdims=True)
+        if self.weights is not None:
+            E *= np.sqrt(self.weights)[:, None, None]
+        B = _transposed(self.over, E.reshape(self.rows, -1), self.at.intercept)
+        d = self.over.X.shape[1]
+        B[:d] += rng.standard_normal(B[:d].shape) / np.sqrt(self.at.C)
+        return B.reshape(self.size, count) / np.sqrt(self.rows)
+
+    def row_forms_estimate(self, rows: Rows, S: Array) -> Array:
+        """M_i from vectors S with covariance H⁻¹: the mean of (x_iᵀ s)(x_iᵀ s)ᵀ."""
+        k, count = self.at.columns, S.shape[1]
+        U = _product(rows, S.reshape(self.size // k, -1), self.at.intercept)
+        U = U.reshape(len(rows), k, count)
+        return np.einsum("iam,ibm->iab", U, U) / count
+
+    def _inner(self, rows: Rows) -> Array:
+        """W_i, (n, k, k)."""
+        P = self.at.probabilities(rows)
+        if self.at.classes == 2:
+            return (P[:, 0] * P[:, 1])[:, None, None]
+        return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
+
+    def leverage(self, rows: Rows, forms: Array) -> Array:
+        return np.einsum("iab,iba->i", self._inner(rows), forms) / self.rows
+
+    def corrected(self, rows: Rows, s: Array, forms: Array) -> Array:
+        k = self.at.columns
+        E = _product(rows, s.reshape(-1, k), self.at.intercept)
+        A = np.eye(k) - self._inner(rows) @ forms / self.rows
+        solved = np.linalg.solve(A, self.at.residuals(rows)[:, :, None])[:, :, 0]
+        return -np.einsum("ik,ik->i", E, solved)
+
+    def self_influence(self, rows: Rows, forms: Array) -> Array:
+        R = self.at.residuals(rows)
+        return -np.einsum("ia,iab,ib->i", R, forms, R)
 
     def penalty_product(self, s: Array) -> float:
         penalised = self.size - self.at.columns * self.at.intercept
@@ -168,14 +239,20 @@ class LogisticCurvature:
 
 def _product(rows: Rows, T: npt.NDArray[Any], intercept: bool) -> Array:
     """X T, the last row of T being the intercepts."""
-    if not intercept:
-        return rows.X.dot(T)
-    result = rows.X.dot(np.ascontiguousarray(T[:-1]))
-    result += T[-1]
+    B = np.ascontiguousarray(T[:-1] if intercept else T)
+    # One vector as a vector: scipy's product with a matrix of one column takes twice as long.
+    result = rows.X.dot(B[:, 0])[:, None] if B.shape[1] == 1 else rows.X.dot(B)
+    if intercept:
+        result += T[-1]
     return result
 
 
 def _transposed(rows: Rows, U: Array, intercept: bool) -> Array:
     """Xᵀ U, with the sums of U below it where there is an intercept."""
-    result = rows.X.tdot(U)
-    return np.vstack([result, U.sum(axis=0)]) if intercept else result
+    product = rows.X.tdot(U[:, 0])[:, None] if U.shape[1] == 1 else rows.X.tdot(U)
+    if not intercept:
+        return product
+    result = np.empty((len(product) + 1, U.shape[1]))
+    result[:-1] = product
+    result[-1] = U.sum(axis=0)
+    return result

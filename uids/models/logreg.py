@@ -43,7 +43,8 @@ class LogisticRegression:
         if len(present) < rows.classes:
             absent = sorted(set(range(rows.classes)) - set(present.tolist()))
             raise UidsError(
-                f"the rows to fit have no row of class {absent}: keep more rows, or stratify=true"
+                f"the rows to fit have no row of class number {absent[0]} (from 0, in sorted "
+                "order): keep more rows, or use stratify=true"
             )
         columns = 1 if rows.classes == 2 else rows.classes
         size = columns * (rows.X.shape[1] + self.fit_intercept)

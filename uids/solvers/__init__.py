@@ -1,39 +1,76 @@
-"""Solving H s = g from an operator alone."""
+"""Solving H s = g from an operator alone.
+
+A solver is a component with ``solve(operator, g)``. It knows nothing of models: only the products
+with H. g may be one vector (size,) or several (size, m), solved together.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from uids.backends import Array
+from uids.errors import require
+
+ON_FAILURE = ("error", "warn")
 
 
 class Operator(Protocol):
-    """What a solver may know of H: symmetric positive definite, (size, size)."""
+    """What a solver may know of H: symmetric positive definite, (size, size).
+
+    ``scale`` H is the matrix in the scale in which its ridge is 1: I + C Σ_i ∇²l_i, so that
+    scale = n C for a penalty ½‖θ‖²/C.
+    """
 
     size: int
     rows: int
+    scale: float
 
-    def dot(self, V: Array) -> Array: ...
-    def diagonal(self) -> Array: ...
-    def dense(self) -> Array: ...
-    def dot_rows(self, V: Array, index: Array) -> Array: ...
+    def dot(self, V: Array) -> Array: ...  # H V
+    def diagonal(self) -> Array: ...  # diag(H)
+    def dense(self) -> Array: ...  # H itself
+    def dot_rows(self, V: Array, index: Array) -> Array: ...  # H V estimated from some rows
 
 
 @dataclass(frozen=True)
 class Solution:
-    """s, and how far it can be trusted. ``status`` is "converged", or the sentence that helps."""
+    """s, and how far it can be trusted.
+
+    ``status`` is "converged", or the sentence that says what to change. The relative residual
+    is computed from the final s. ``note`` says what was done, where there was a choice.
+    """
 
     value: Array
     status: str
     iterations: int
     relative_residual: float
+    note: str = ""
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
 
 
-def relative_residual(operator: Operator, s: Array, g: Array) -> float:
-    """‖H s − g‖ / ‖g‖ from s itself, never from a recursion; the largest over columns."""
-    residual = np.linalg.norm(operator.dot(s) - g, axis=0)
+def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
+    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion."""
+    r = g - operator.dot(s)
     scale = np.linalg.norm(g, axis=0)
-    return float(np.max(residual / np.where(scale > 0, scale, 1)))
+    return r, float(np.max(np.linalg.norm(r, axis=0) / np.where(scale > 0, scale, 1)))
+
+
+def check_stopping(tol: float, max_iter: int, on_failure: str) -> None:
+    """The ranges that all iterative solvers share."""
+    require(0 < tol < 1, "tol", "in (0, 1)", tol)
+    require(max_iter >= 1, "max_iter", "1 or more", max_iter)
+    require(on_failure in ON_FAILURE, "on_failure", "'error' or 'warn'", on_failure)
+
+
+def memory() -> int:
+    """Bytes of main memory; without limit where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**63

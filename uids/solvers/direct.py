@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +9,24 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.solvers import Operator, Solution, relative_residual
+from uids.solvers import Operator, Solution, memory, residual
+
+
+def bytes_needed(size: int) -> int:
+    """H, and as much again while it is put together."""
+    return 16 * size**2
 
 
 @dataclass(frozen=True)
 class Direct:
-    """s = H⁻¹ g by H = L Lᵀ. Memory 2 · 8 · size² bytes, work size³ / 3."""
+    """s = H⁻¹ g by H = L Lᵀ. Memory 16 · size² bytes, work size³ / 3 beside the Gram matrix."""
 
     def solve(self, operator: Operator, g: Array) -> Solution:
-        needed, machine = 16 * operator.size**2, memory()
+        needed, machine = bytes_needed(operator.size), memory()
         if needed > machine:
             raise UidsError(
                 f"solver 'direct' would need {needed / 2**30:,.1f} GiB for {operator.size:,} "
-                f"parameters, and this machine has {machine / 2**30:,.1f} GiB: "
-                "use an iterative solver or fewer features"
+                f"parameters, and this machine has {machine / 2**30:,.1f} GiB: use solver=pcg"
             )
         H = operator.dense()
         if not np.isfinite(H).all():
@@ -33,17 +36,12 @@ class Direct:
             # Fortran order LAPACK factorises it in place.
             factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError as error:
-            raise UidsError(
-                "the Hessian is not positive definite: lower model.C, or drop features that "
-                "repeat each other"
-            ) from error
+            raise UidsError(NOT_POSITIVE_DEFINITE) from error
         s = cho_solve(factor, g, check_finite=False)
-        return Solution(s, "converged", 0, relative_residual(operator, s, g))
+        return Solution(s, "converged", 0, residual(operator, s, g)[1])
 
 
-def memory() -> int:
-    """Bytes of main memory; without limit where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 2**63
+NOT_POSITIVE_DEFINITE = (
+    "the Hessian is not positive definite: lower model.C, drop features that repeat each other, "
+    "or (for a network) raise model.damping or use model.curvature=gauss_newton"
+)

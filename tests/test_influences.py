@@ -1,0 +1,333 @@
+"""Influence against the closed form, refits, the numbers of reference, and statsmodels."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+import real_data
+import scipy.sparse as sp
+from problems import TwoProducts, make_rows
+
+import uids
+from uids.backends import Matrix
+from uids.backends.numpy import Numpy
+from uids.influences import influence_at
+from uids.models import Rows
+from uids.models.logistic import FittedLogistic
+from uids.models.logreg import LogisticRegression
+from uids.registry import REGISTRIES
+from uids.solvers.cg import CG
+from uids.solvers.direct import Direct
+
+# (minimum, maximum) of φ C / n
+REFERENCE = {
+    "breast-cancer_scale": (-0.0107406, 0.0405523),
+    "diabetes_scale": (-0.0125606, 0.0429710),
+    "a1a": (-0.0363269, 0.0364335),
+    "mnist_1_7": (-0.1127025, 0.0774082),
+}
+
+
+def row_gradients(model, rows):
+    """∇l_i for each row, (n, size): what uids itself never builds for many rows."""
+    X = np.asarray(rows.X.X.todense() if sp.issparse(rows.X.X) else rows.X.X)
+    if model.intercept:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    return np.einsum("ij,ik->ijk", X, model.residuals(rows)).reshape(len(X), -1)
+
+
+def closed_form(model, train, validation):
+    """φ from the formula with X itself, not by any code of uids but the probabilities."""
+    X, Xv = (
+        np.asarray(r.X.X.todense() if sp.issparse(r.X.X) else r.X.X) for r in (train, validation)
+    )
+    if model.intercept:
+        X, Xv = (np.hstack([a, np.ones((len(a), 1))]) for a in (X, Xv))
+    p, pv = (1 / (1 + np.exp(-(a @ model.theta))) for a in (X, Xv))
+    ridge = np.ones(X.shape[1]) / model.C
+    if model.intercept:
+        ridge[-1] = 0
+    H = (X.T @ (X * (p * (1 - p))[:, None]) + np.diag(ridge)) / len(X)
+    s = np.linalg.solve(H, Xv.T @ (pv - validation.y))
+    return -(X @ s) * (p - train.y)
+
+
+def backend(name):
+    if name == "torch":
+        pytest.importorskip("torch")
+    return REGISTRIES["backend"].build(name)
+
+
+@pytest.fixture(scope="module", params=real_data.NAMES)
+def real(request):
+    """Train and validation rows of a real set, the fits, and φ in closed form, by intercept."""
+    (X, y), (Xv, yv), _ = real_data.paper_split(request.param)
+    train, validation = (
+        Rows(Matrix(Numpy(), a), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
+    )
+    found = {}
+    for intercept in (False, True):
+        model = LogisticRegression(fit_intercept=intercept).fit(train)
+        found[intercept] = model, closed_form(model, train, validation)
+    return request.param, train, validation, found
+
+
+@pytest.mark.xdist_group("real")
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("backend_name", ["numpy", "torch"])
+def test_phi_on_real_data(real, intercept, dense, backend_name):
+    name, train, validation, found = real
+    model, expected = found[intercept]
+    on = backend(backend_name)
+    rows, judged = (
+        Rows(Matrix(on, part.X.X.toarray() if dense else part.X.X), part.y, 2)
+        for part in (train, validation)
+    )
+    curvature = model.curvature(rows)
+    largest = np.abs(expected).max()
+    for solver in ("direct", "cg", "pcg", "nystrom", "auto"):
+        phi = influence_at(curvature, rows, judged, REGISTRIES["solver"].build(solver)).phi
+        bound = 1e-10 if solver == "direct" else 1e-6
+        assert np.abs(phi - expected).max() <= bound * largest, solver
+    if not intercept:
+        low, high = REFERENCE[name]
+        assert phi.min() * model.C / len(rows) == pytest.approx(low, abs=6e-8)
+        assert phi.max() * model.C / len(rows) == pytest.approx(high, abs=6e-8)
+
+
+@pytest.mark.xdist_group("real")
+@pytest.mark.parametrize("intercept", [False, True])
+def test_lissa_on_real_data(real, intercept):
+    _, train, validation, found = real
+    model, expected = found[intercept]
+    solver = REGISTRIES["solver"].build("lissa")
+    phi = influence_at(model.curvature(train), train, validation, solver).phi
+    assert np.corrcoef(phi, expected)[0, 1] >= 0.999
+    assert np.linalg.norm(phi - expected) <= 0.05 * np.linalg.norm(expected)
+
+
+def leave_one_out(train, validation, component, model):
+    before = model.losses(validation).mean()
+    after = np.empty(len(train))
+    for i in range(len(train)):
+        rest = np.delete(np.arange(len(train)), i)
+        after[i] = component.fit(train.take(rest), start=model).losses(validation).mean()
+    return after - before
+
+
+def test_leave_one_out_on_real_data():
+    (X, y), (Xv, yv), _ = real_data.paper_split("breast-cancer_scale")
+    train, validation = (
+        Rows(Matrix(Numpy(), a.toarray()), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
+    )
+    component = LogisticRegression(fit_intercept=False, tol=1e-12)
+    model = component.fit(train)
+    found = influence_at(model.curvature(train), train, validation, Direct())
+    change = leave_one_out(train, validation, component, model)
+    assert len(change) == 350
+    scale = -1 / (len(train) * len(validation))
+    predicted = scale * found.phi
+    assert np.corrcoef(predicted, change)[0, 1] >= 0.9995
+    assert 0.98 <= np.polyfit(predicted, change, 1)[0] <= 1.04
+    # One Newton step without the row is closer still.
+    assert np.abs(scale * found.corrected - change).max() < np.abs(predicted - change).max()
+
+
+def test_leave_one_out_with_three_classes():
+    both = make_rows(n=800, d=3, classes=3)
+    train, validation = both.take(np.arange(600)), both.take(np.arange(600, 800))
+    component = LogisticRegression(C=0.1, tol=1e-12)
+    model = component.fit(train)
+    found = influence_at(model.curvature(train), train, validation, Direct())
+    change = leave_one_out(train, validation, component, model)
+    scale = -1 / (len(train) * len(validation))
+    assert np.corrcoef(scale * found.phi, change)[0, 1] >= 0.9995
+    assert 0.98 <= np.polyfit(scale * found.phi, change, 1)[0] <= 1.04
+    corrected = np.abs(scale * found.corrected - change).max()
+    assert corrected < np.abs(scale * found.phi - change).max()
+
+
+def test_statsmodels_agrees():
+    """Logit without a penalty: d_params is H⁻¹∇l_i / (1 − h_i), hat_matrix_diag is h_i."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from statsmodels.api import Logit
+    both = make_rows(n=260, d=5)
+    train, validation = both.take(np.arange(200)), both.take(np.arange(200, 260))
+    result = Logit(train.y, train.X.X).fit(disp=0, method="newton", tol=1e-14)
+    theirs = result.get_influence()
+    model = FittedLogistic(np.asarray(result.params), 2, 1e15, intercept=False)
+    found = influence_at(model.curvature(train), train, validation, Direct())
+    np.testing.assert_allclose(found.leverage, theirs.hat_matrix_diag, rtol=1e-10)
+    g = model.curvature(train).gradient(validation)
+    # They write the change when the row is added back: the opposite sign of leaving it out.
+    np.testing.assert_allclose(
+        np.abs(found.corrected / 200), np.abs(theirs.d_params @ g), rtol=1e-10
+    )
+    np.testing.assert_allclose(found.corrected, found.phi / (1 - found.leverage), rtol=1e-12)
+
+
+def test_phi_is_the_closed_form_for_all_shapes(fitted):
+    train, model = fitted
+    validation = make_rows(n=25, classes=train.classes, seed=9)
+    curvature = model.curvature(train)
+    found = influence_at(curvature, train, validation, Direct())
+    g = row_gradients(model, validation).sum(axis=0)
+    expected = -row_gradients(model, train) @ np.linalg.solve(curvature.dense(), g)
+    np.testing.assert_allclose(found.phi, expected, atol=1e-10 * np.abs(expected).max())
+    assert found.identity_error < 1e-9
+
+
+def test_the_identity_tests_the_fit(fitted):
+    """Stop short of the optimum, and the identity says so although the solve is exact."""
+    train, model = fitted
+    short = FittedLogistic(model.theta * 0.9, model.classes, model.C, model.intercept)
+    found = influence_at(short.curvature(train), train, train, Direct())
+    assert found.solution.relative_residual < 1e-12
+    assert found.identity_error > 1e-3
+    # A poor solve leaves it as it is: the two tell different things apart.
+    rough = influence_at(model.curvature(train), train, train, CG(tol=0.5))
+    assert rough.solution.relative_residual > 1e-3
+    assert rough.identity_error < 1e-8
+
+
+def test_norms_pairs_and_self_influence(fitted):
+    train, model = fitted
+    validation = make_rows(n=25, classes=train.classes, seed=9)
+    curvature = model.curvature(train)
+    found = influence_at(curvature, train, validation, Direct())
+    G, Gv = row_gradients(model, train), row_gradients(model, validation)
+    inverse = np.linalg.inv(curvature.dense())
+    np.testing.assert_allclose(found.psi_norm, np.linalg.norm(G @ inverse, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(
+        found.self_influence, -np.einsum("ij,jk,ik->i", G, inverse, G), rtol=1e-9
+    )
+    ((first, block),) = found.pairs()
+    assert first == 0
+    np.testing.assert_allclose(block, -G @ inverse @ Gv.T, atol=1e-9)
+    np.testing.assert_allclose(block.sum(axis=1), found.phi, atol=1e-9)
+
+
+def test_pairs_come_in_blocks(monkeypatch):
+    train, validation = make_rows(n=50), make_rows(n=23, seed=1)
+    model = LogisticRegression().fit(train)
+    found = influence_at(model.curvature(train), train, validation, Direct())
+    ((_, whole),) = found.pairs()
+    monkeypatch.setattr("uids.influences.BLOCK", 8 * 50 * 10)
+    blocks = list(found.pairs())
+    assert [first for first, _ in blocks] == [0, 10, 20]
+    np.testing.assert_allclose(np.hstack([block for _, block in blocks]), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_estimates_for_large_problems(classes, monkeypatch):
+    train = make_rows(n=80, d=30, classes=classes)
+    model = LogisticRegression(C=1.0).fit(train)
+    exact = influence_at(model.curvature(train), train, train, Direct())
+    values = [exact.psi_norm, exact.leverage, exact.self_influence]
+    monkeypatch.setattr("uids.influences.EXACT_LIMIT", 10)
+    monkeypatch.setattr("uids.influences.BLOCK", 8 * 80 * 50)
+    rough = influence_at(model.curvature(train), train, train, Direct(), seed=1)
+    for value, estimate in zip(
+        values, [rough.psi_norm, rough.leverage, rough.self_influence], strict=True
+    ):
+        error = np.abs(estimate / value - 1)
+        assert 1e-6 < error.mean() < 0.11  # 256 probes: 4 % in a norm, 9 % in a square
+
+
+def test_leverage_sums_to_the_effective_number_of_parameters(fitted):
+    train, model = fitted
+    found = influence_at(model.curvature(train), train, train, Direct())
+    assert ((found.leverage > 0) & (found.leverage < model.columns)).all()
+    free = LogisticRegression(C=1e9, fit_intercept=model.intercept, tol=1e-10).fit(train)
+    unpenalised = influence_at(free.curvature(train), train, train, Direct()).leverage.sum()
+    d = 4 + model.intercept
+    # Softmax has one redundant set of parameters, which only the tiny ridge holds.
+    expected = d if model.classes == 2 else d * (model.classes - 1)
+    assert unpenalised == pytest.approx(expected, abs=0.01)
+
+
+def test_the_predicted_change_of_a_subset():
+    both = make_rows(n=500)
+    train, validation = both.take(np.arange(400)), both.take(np.arange(400, 500))
+    component = LogisticRegression(tol=1e-12)
+    model = component.fit(train)
+    found = influence_at(model.curvature(train), train, validation, Direct())
+    rng = np.random.default_rng(0)
+    predicted, actual = [], []
+    for _ in range(30):
+        kept = np.sort(rng.permutation(400)[:390])
+        after = component.fit(train.take(kept), start=model).losses(validation).mean()
+        predicted.append(found.predicted_change(kept))
+        actual.append(after - model.losses(validation).mean())
+    assert np.corrcoef(predicted, actual)[0, 1] > 0.99
+    assert np.polyfit(predicted, actual, 1)[0] == pytest.approx(1, abs=0.1)
+    mask = np.zeros(400, dtype=bool)
+    mask[kept] = True
+    assert found.predicted_change(mask) == found.predicted_change(kept)
+    assert found.predicted_change(np.arange(400)) == 0
+
+
+def test_from_python():
+    rows = make_rows(n=90)
+    X, y = rows.X.X, np.array(["no", "yes"])[rows.y]
+    train, validation = (X[:60], y[:60]), (X[60:], y[60:])
+    found = uids.influence("logreg", train, validation)
+    assert found.solution.note.startswith("direct: 5 parameters")
+    component = LogisticRegression()
+    for model in (component, component.fit(rows.take(np.arange(60)))):
+        again = uids.influence(model, train, validation, solver="cg", backend=TwoProducts())
+        np.testing.assert_allclose(again.phi, found.phi, atol=1e-7)
+    with pytest.raises(uids.UidsError, match="the label perhaps, which no training row has"):
+        uids.influence("logreg", train, (X[60:], np.full(30, "perhaps")))
+    with pytest.raises(uids.UidsError, match="labels are all no: two classes"):
+        uids.influence("logreg", (X, np.full(90, "no")), validation)
+    with pytest.raises(uids.UidsError, match="validation rows: X holds values that are not finite"):
+        uids.influence("logreg", train, (np.full((1, 4), np.nan), y[:1]))
+
+
+def test_a_solve_that_fails_is_an_error_unless_told_otherwise():
+    settings = {"sampler": "random", "repeats": 1}
+    with pytest.raises(uids.UidsError, match=r"raise solver.max_iter.*on_failure=warn goes on"):
+        uids.run(solver=CG(max_iter=2), **settings)
+    metrics = uids.run(solver=CG(max_iter=2, on_failure="warn"), **settings).metrics
+    assert "raise solver.max_iter" in metrics["influence"]["status"]
+    assert metrics["influence"]["relative_residual"] > 1e-6
+
+
+def test_a_gradient_that_is_not_finite_is_refused():
+    train = make_rows()
+    broken = FittedLogistic(np.full(5, np.nan), 2, 1.0, True)
+    with pytest.raises(uids.UidsError, match="the gradient is not finite"):
+        influence_at(broken.curvature(train), train, train, Direct())
+
+
+@pytest.mark.parametrize("shape", ["dense", "sparse"])
+def test_memory_stays_below_the_data(shape):
+    """φ on problems of real size, beyond the data's own bytes."""
+    rng = np.random.default_rng(0)
+    if shape == "dense":
+        n, d = 200_000, 300
+        X = rng.standard_normal((n, d))
+        own = X.nbytes
+    else:
+        n, d, width = 300_000, 1_000_000, 30
+        indices = rng.integers(0, d, n * width, dtype=np.int32)
+        X = sp.csr_matrix(
+            (np.ones(n * width), indices, np.arange(0, n * width + 1, width, dtype=np.int32)),
+            shape=(n, d),
+        )
+        own = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    y = rng.integers(0, 2, n)
+    train = Rows(Matrix(Numpy(), X), y, 2)
+    validation = Rows(Matrix(Numpy(), X[:1000]), y[:1000], 2)
+    model = FittedLogistic(0.01 * rng.standard_normal(d + 1), 2, 0.1, intercept=True)
+    for solver in ("pcg", "auto"):
+        component = REGISTRIES["solver"].build(solver, tol=1e-3)
+        tracemalloc.start()
+        influence_at(model.curvature(train), train, validation, component)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1.5 * own, f"{solver}: {peak / own:.2f} times the data"

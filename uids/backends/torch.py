@@ -1,0 +1,74 @@
+"""torch: dense matrices and CSR, on any device that torch knows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from uids.backends import Array
+from uids.errors import UidsError, require
+
+DTYPES = {"float64": torch.float64, "float32": torch.float32}
+
+
+@dataclass(frozen=True)
+class Torch:
+    """``device`` as torch writes it ("cpu", "cuda:1", "mps"); ``dtype`` of storage and arithmetic.
+
+    float32 halves memory and gives about 6 digits.
+    """
+
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        require(self.dtype in DTYPES, "dtype", "'float64' or 'float32'", self.dtype)
+
+    def matrix(self, X: Any) -> TorchMatrix:
+        return TorchMatrix(X, self.device, DTYPES[self.dtype])
+
+
+class TorchMatrix:
+    """X on the device. ``mm`` and ``tmm`` are the products of tensors, ``dot`` and ``tdot`` the
+    same for numpy arrays."""
+
+    def __init__(self, X: Any, device: str, dtype: torch.dtype) -> None:
+        self.shape = X.shape
+        self.dtype, self.device = dtype, device
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            try:
+                if sp.issparse(X):
+                    tensor = torch.sparse_csr_tensor(
+                        crow_indices=torch.from_numpy(X.indptr),
+                        col_indices=torch.from_numpy(X.indices),
+                        values=torch.from_numpy(X.data),
+                        size=X.shape,
+                        check_invariants=True,
+                    )
+                    self.tensor = tensor.to(device=device, dtype=dtype)
+                else:
+                    self.tensor = torch.as_tensor(X, dtype=dtype, device=device)
+            except (RuntimeError, AssertionError) as error:
+                reason = str(error).splitlines()[0]
+                raise UidsError(f"torch cannot use the device {device!r}: {reason}") from error
+
+    def mm(self, V: torch.Tensor) -> torch.Tensor:
+        return self.tensor @ V
+
+    def tmm(self, U: torch.Tensor) -> torch.Tensor:
+        return self.tensor.t() @ U
+
+    def to(self, array: Array) -> torch.Tensor:
+        return torch.as_tensor(np.ascontiguousarray(array), dtype=self.dtype, device=self.device)
+
+    def dot(self, V: Array) -> Array:
+        return self.mm(self.to(V)).cpu().numpy().astype(np.float64, copy=False)
+
+    def tdot(self, U: Array) -> Array:
+        return self.tmm(self.to(U)).cpu().numpy().astype(np.float64, copy=False)

@@ -1,0 +1,61 @@
+"""L2 logistic regression in torch: the model of ``logreg``, trained and differentiated by torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uids.backends import Array
+from uids.backends.torch import DTYPES, Torch
+from uids.errors import UidsError, require
+from uids.models import Rows
+from uids.models.torch_curvature import FittedTorch, LinearScores, cross_entropy, minimise
+
+
+@dataclass(frozen=True)
+class TorchLogisticRegression:
+    """Minimises F(θ) = ½‖θ‖² + C Σ_i ω_i l_i(θ) with L-BFGS, the intercept not penalised.
+
+    Dense or sparse X. Its parameters are laid out as those of ``logreg``.
+    """
+
+    C: float = 0.1
+    fit_intercept: bool = True
+    tol: float = 1e-9
+    max_iter: int = 5000
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        require(0 < self.C < np.inf, "C", "positive", self.C)
+        require(0 < self.tol < 1, "tol", "in (0, 1)", self.tol)
+        require(self.max_iter >= 1, "max_iter", "1 or more", self.max_iter)
+        require(self.dtype in DTYPES, "dtype", "'float64' or 'float32'", self.dtype)
+
+    def fit(
+        self, rows: Rows, weights: Array | None = None, start: Any | None = None
+    ) -> FittedTorch:
+        columns = 1 if rows.classes == 2 else rows.classes
+        d, b = rows.X.shape[1], int(self.fit_intercept)
+        penalised = np.ones((d + b, columns))
+        penalised[d:] = 0
+        begin = FittedTorch(
+            theta=np.zeros((d + b) * columns) if start is None else start.theta,
+            classes=rows.classes,
+            C=self.C,
+            penalised=penalised.ravel(),
+            scores=LinearScores(columns, self.fit_intercept, Torch(self.device, self.dtype).matrix),
+            row_losses=cross_entropy,
+            device=self.device,
+            dtype=DTYPES[self.dtype],
+        )
+        fitted, largest = minimise(begin, rows, weights, self.tol, self.max_iter)
+        # Rounding keeps float32 from more than about six digits.
+        if not largest <= (1000 * self.tol if self.dtype == "float64" else 1e-4):
+            raise UidsError(
+                f"model 'torch_logreg' did not converge: the gradient is {largest:.1e} after at "
+                f"most {self.max_iter} iterations; raise model.max_iter or scale the features"
+            )
+        return fitted
