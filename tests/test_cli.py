@@ -43,7 +43,12 @@ def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
         ("+sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
         ("+_target_=os.system", "unknown key: '_target_'"),
         ("sampler.name=os.system", "unknown sampler 'os.system'"),
-        ("sampler.name=random", "unknown field of sampler 'random': 'alpha'"),
+        ("sampler.name=random", "choose a sampler with sampler=random, not with sampler.name"),
+        ("sampler=null", "Config group override must be a string"),
+        ("sampler.alpha=1,2", "sampler.alpha=1,2 is a sweep: add -m"),
+        ("sampler=é", "put the value in quotes"),
+        ("--bogus", "unknown option '--bogus'"),
+        ("~sampler", "must be given"),
         ("experiment=nothing", "unknown experiment 'nothing'. Known:"),
         ("rato=0.5", "unknown key: 'rato'. Did you mean 'ratio'?"),
         ("ratio=null", "ratio: field 'ratio' is not Optional"),
@@ -63,6 +68,39 @@ def test_a_wrong_word_is_one_line_and_nothing_runs(cli, tmp_path, word, message)
     assert not list(tmp_path.rglob("influence.parquet"))
     for path in runs(tmp_path):  # a run that began is on record as failed
         assert json.loads(path.read_text())["status"] == "failed"
+
+
+def test_debuggers_and_coverage_change_no_message(cli, monkeypatch):
+    monkeypatch.setenv("OC_CAUSE", "1")  # OmegaConf then keeps its inner errors, as under a tracer
+    assert "unknown key: 'rato'. Did you mean 'ratio'?" in cli("rato=0.5")[2]
+
+
+def test_a_field_without_a_default_must_be_given(cli, entry_points, tmp_path, monkeypatch):
+    (tmp_path / "acme_needs.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Needs:\n    a: float\n"
+        "    def probabilities(self, scores):\n        return scores.phi * 0 + self.a\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points("sampler", "needs", "acme_needs:Needs")
+    assert cli("sampler=needs")[::2] == (1, "uids: sampler.a must be given: sampler.a=…\n")
+    assert cli("sampler=needs", "sampler.a=0.5", "repeats=1")[0] == 0
+
+
+def test_presets(cli, tmp_path):
+    own = tmp_path / "own" / "sampler"
+    own.mkdir(parents=True)
+    (own / "steep.yaml").write_text("defaults:\n  - sigmoid\n  - _self_\nalpha: 50\n")
+    (own / "bare.yaml").write_text("alpha: 50\n")
+    (own / "lost.yaml").write_text("defaults:\n  - nosuch\n  - _self_\n")
+    code, _, err = cli("--config-dir", "own", "sampler=steep", "repeats=1")
+    assert code == 0, err
+    (metrics,) = runs(tmp_path)
+    found = json.loads(metrics.read_text())
+    assert found["config"]["sampler"] == {"name": "sigmoid", "alpha": 50.0}
+    assert found["command"].split()[:2] == ["uids", "--config-dir"]
+    assert "sampler.alpha: Value 'x'" in cli("-cd", "own", "sampler=steep", "sampler.alpha=x")[2]
+    assert "names no component" in cli("-cd", "own", "sampler=bare")[2]
+    assert "unknown sampler 'nosuch'. Known: dropout" in cli("-cd", "own", "sampler=lost")[2]
 
 
 def test_an_output_folder_that_is_a_file(cli, tmp_path):
@@ -91,9 +129,9 @@ def test_a_plugin_that_raises_is_told_with_its_error(cli, entry_points, tmp_path
     monkeypatch.syspath_prepend(tmp_path)
     entry_points("sampler", "raises", "acme_raises:Raises")
     code, _, err = cli("sampler=raises", "repeats=1")
-    assert (code, err) == (1, "uids: IndexError: a b\n")
+    assert (code, err) == (1, "uids: sampler 'raises' failed: IndexError: a b\n")
     (metrics,) = runs(tmp_path)
-    assert json.loads(metrics.read_text())["error"] == "IndexError: a b"
+    assert json.loads(metrics.read_text())["error"] == "sampler 'raises' failed: IndexError: a b"
 
 
 def test_help_shows_everything_that_is_installed(cli, entry_points):

@@ -84,42 +84,44 @@ def test_real_plugins_work_and_broken_ones_hurt_nobody(python, tmp_path):
         "    def probabilities(self, scores):\n"
         "        low, high = scores.phi.min(), scores.phi.max()\n"
         "        return ((high - scores.phi) / (high - low)) ** self.gamma\n",
-        'power = "acme_power:Power"',
+        'acme_power = "acme_power:Power"',
     )
     bad = plugin(
         tmp_path / "bad",
         "acme_bad",
         "import a_module_that_nobody_has\n",
-        'bad = "acme_bad:Bad"',
+        'acme_bad = "acme_bad:Bad"',
     )
     install = [python, "-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation"]
     call(*install, "-e", good, "-e", bad, cwd=tmp_path)
 
     out, _ = call(python, "-m", "uids", "--help", cwd=tmp_path)
     line = next(line for line in out.splitlines() if line.startswith("sampler: "))
-    assert {"bad", "power", "sigmoid"} <= set(line.removeprefix("sampler: ").split(", "))
+    assert {"acme_bad", "acme_power", "sigmoid"} <= set(line.removeprefix("sampler: ").split(", "))
     listed, _ = call(python, "-m", "uids", "plugins", "--json", cwd=tmp_path)
     found = {row["name"]: row for row in json.loads(listed)}
-    assert found["power"] == {
+    assert found["acme_power"] == {
         "group": "sampler",
-        "name": "power",
+        "name": "acme_power",
         "package": "acme_power",
         "version": "0.7",
         "status": "ok",
         "reason": "",
     }
-    assert found["bad"]["status"] == "broken"
-    assert "acme_bad" in found["bad"]["reason"]
+    assert found["acme_bad"]["status"] == "broken"
+    assert "acme_bad" in found["acme_bad"]["reason"]
 
-    out, _ = call(python, "-m", "uids", "sampler=power", "repeats=1", cwd=tmp_path)
+    out, _ = call(python, "-m", "uids", "sampler=acme_power", "repeats=1", cwd=tmp_path)
     assert "kept 269 of 284" in out
-    words = ["sampler=power,random", "sampler.gamma=1,3", "repeats=1", "-m"]
+    words = ["sampler=acme_power,random", "sampler.gamma=1,3", "repeats=1", "-m"]
     out, _ = call(python, "-m", "uids", *words, cwd=tmp_path)
     assert "3 of 3 runs done" in out
-    _, err = call(python, "-m", "uids", "sampler=bad", cwd=tmp_path, code=1)
+    _, err = call(python, "-m", "uids", "sampler=acme_bad", cwd=tmp_path, code=1)
     assert err == (
-        "uids: sampler 'bad' of package 'acme_bad' 0.7 cannot be imported: "
+        "uids: sampler 'acme_bad' of package 'acme_bad' 0.7 cannot be imported: "
         "ModuleNotFoundError: No module named 'a_module_that_nobody_has'\n"
     )
-    _, err = call(python, "-m", "uids", "sampler.gamma=x", "sampler=power", cwd=tmp_path, code=1)
+    _, err = call(
+        python, "-m", "uids", "sampler.gamma=x", "sampler=acme_power", cwd=tmp_path, code=1
+    )
     assert err == "uids: sampler.gamma: Value 'x' of type 'str' could not be converted to Float\n"

@@ -124,6 +124,22 @@ def test_the_result_names_rows_of_the_source():
     assert result.metrics["influence"]["maximum"] == result.influence.max()
 
 
+def test_arrays_of_ones_own():
+    X, y = Made().load()
+    pair = uids.run((X, y), repeats=1)
+    data = uids.run(uids.Data(X, y, test=(X[:20], y[:20])), repeats=1)
+    assert pair.metrics["dataset"]["rows"]["train"] == 100
+    assert data.metrics["dataset"]["rows"]["test"] == 20
+    assert repr(pair).startswith("<uids.Result: 95 of 100 rows kept, test logloss 0.")
+    json.dumps(plain(pair.metrics))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {"name": "sigmoid"}, TwoProducts()])
+def test_what_is_no_component_is_refused(wrong):
+    with pytest.raises(uids.UidsError, match="sampler must be a name or a dataclass"):
+        uids.run(sampler=wrong)
+
+
 def test_progress_is_told():
     told = []
     uids.run(repeats=2, progress=lambda *step: told.append(step))

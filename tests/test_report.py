@@ -60,7 +60,9 @@ def test_metrics(folder):
 def test_tables(folder):
     metrics = read_metrics(folder)
     table = pd.read_parquet(folder / "influence.parquet")
-    assert list(table.columns) == ["row", "label", "influence", "probability", "kept"]
+    columns = ["row", "label", "influence", "probability", "kept"]
+    assert list(table.columns) == [*columns, "flipped"]
+    assert table["flipped"].sum() == 28
     assert len(table) == metrics["dataset"]["rows"]["train"]
     assert table["row"].is_monotonic_increasing
     assert table["probability"].between(0, 1).all()

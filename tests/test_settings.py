@@ -20,6 +20,13 @@ from uids.pipeline import make_settings
         ({"split": {"validation": 1.5}}, "a fraction in .* or a count"),
         ({"split": {"validation": 0.5, "test": 0.5}}, "less than 1"),
         ({"split": {"tset": 0.5}}, "unknown key: 'tset'. Did you mean 'test'"),
+        ({"ratio": "0.5"}, "ratio must be float .got '0.5'."),
+        ({"seed": None}, "seed must be int"),
+        ({"repeats": 2.5}, "repeats must be int"),
+        ({"repeats": True}, "repeats must be int"),
+        ({"stratify": "no"}, "stratify must be bool"),
+        ({"split": 3}, "split must be a dict"),
+        ({"split": {"seed": 1.5}}, "seed must be int or None"),
         ({"ration": 0.5}, "unknown key: 'ration'. Did you mean 'ratio'"),
     ],
 )

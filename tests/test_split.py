@@ -65,6 +65,8 @@ def test_no_test_rows():
 @pytest.mark.parametrize(
     ("source", "settings", "message"),
     [
+        (Data(np.ones((60, 1)), np.linspace(0, 1, 60)), {}, "looks continuous"),
+        (Data(np.ones((2, 1)), np.array(["a", 1], dtype=object)), {}, "of several types"),
         (Data(np.ones((4, 1)), np.ones(4)), {}, "the training labels are all 1.0"),
         (data(), {"validation": 60, "test": 40}, "100 rows cannot give 60 for validation and 40"),
         (data(), {"kind": "given"}, "no validation rows of its own"),
@@ -122,9 +124,16 @@ def test_loaded_data_is_checked_not_copied():
 @pytest.mark.parametrize(
     ("loaded", "message"),
     [
-        ((np.array([[np.nan]]), [0]), "dataset 'mine': X holds values that are not finite"),
+        ((np.array([[1], [np.nan]]), [0, 1]), "dataset 'mine': X holds .* the first in row 1"),
         ((np.array([[np.inf]]), [0]), "not finite"),
-        ((np.ones(3), [0, 1, 0]), "two dimensions"),
+        ((sp.csr_matrix([[0.0, 1], [2, np.nan]]), [0, 1]), "the first in row 1"),
+        ((np.ones(3), [0, 1, 0]), "rows and columns"),
+        ((np.ones((0, 3)), []), "rows and columns"),
+        ((np.ones((2, 1), dtype=complex), [0, 1]), "real numbers"),
+        ((np.ones((2, 1)), [0, np.nan]), "1 labels are missing, the first in row 1"),
+        ((np.ones((2, 1)), np.array(["a", None])), "1 labels are missing, the first in row 1"),
+        (None, "must give .X, y. or uids.Data, not NoneType"),
+        (np.ones((2, 2)), "must give .X, y. or uids.Data, not ndarray"),
         ((np.ones((3, 1)), [0, 1]), "3 rows, but labels of shape"),
         ((np.ones((2, 1)), [0, 1], (np.ones((2, 3)), [0, 1])), "1 features .* and 3"),
     ],

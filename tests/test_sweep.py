@@ -126,7 +126,8 @@ def test_a_point_that_fails_while_running(cli, folder, entry_points, tmp_path, m
     entry_points("sampler", "moody", "acme_moody:Moody")
     code, out, err = cli("sampler=moody", "sampler.good=false,true", FAST, "-m")
     assert code == 1
-    assert err == "failed: sampler=moody sampler.good=False repeats=1: RuntimeError: not today\n"
+    reason = "sampler 'moody' failed: RuntimeError: not today"
+    assert err == f"failed: sampler=moody sampler.good=False repeats=1: {reason}\n"
     assert [line["status"] for line in table(folder)] == ["failed", "ok"]
     # A failure is tried again, a success is not.
     code, out, _ = cli("sampler=moody", "sampler.good=false,true", FAST, "-m")
@@ -204,11 +205,25 @@ def test_a_name_is_what_decides_the_result(entry_points):
     assert run_name(dict(reversed(base.items()))) == name
     assert run_name(base | {"ratio": 0.9}) != name
     assert run_name(base | {"sampler": {"name": "sigmoid", "alpha": 6.0}}) != name
-    entry_points("sampler", "theirs", "acme:C", version="1")
+    entry_points("sampler", "theirs", "acme_nowhere:C", version="1")
     theirs = base | {"sampler": {"name": "theirs"}}
     older = run_name(theirs)
-    entry_points("sampler", "theirs", "acme:C", version="2")
+    entry_points("sampler", "theirs", "acme_nowhere:C", version="2")
     assert run_name(theirs) != older
+
+
+def test_a_plugin_that_is_edited_is_run_again(cli, folder, entry_points, tmp_path, monkeypatch):
+    source = (
+        "from dataclasses import dataclass\nimport numpy as np\n@dataclass\nclass Edited:\n"
+        "    def probabilities(self, scores):\n        return np.ones(len(scores.phi))\n"
+    )
+    (tmp_path / "acme_edited.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points("sampler", "edited", "acme_edited:Edited")
+    cli("sampler=edited", FAST, "-m")
+    assert cli("sampler=edited", FAST, "-m")[1].count("done: ") == 0
+    (tmp_path / "acme_edited.py").write_text(source + "# changed\n")
+    assert cli("sampler=edited", FAST, "-m")[1].count("done: ") == 1
 
 
 def test_fields_are_dropped_only_where_a_rival_has_them():

@@ -20,12 +20,17 @@ from omegaconf import DictConfig, OmegaConf
 
 from uids.config_source import register
 from uids.describe import Components
-from uids.errors import UidsError
+from uids.errors import UidsError, unknown
 from uids.pipeline import execute, make_settings
 from uids.registry import REGISTRIES
 from uids.settings import Settings
 
 log = logging.getLogger("uids")
+FLAGS = (  # Hydra's, in both forms
+    *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p"),
+    *("--run", "-r", "--multirun", "-m", "--shell-completion", "-sc", "--info", "-i"),
+    *("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd"),
+)
 
 
 def conf_folder() -> Path:
@@ -44,8 +49,12 @@ def version_arguments(function: Any) -> dict[str, Any]:
 
 def application(arguments: Sequence[str]) -> int:
     """Hand the command line to Hydra; a sweep goes its own way, see ``uids/sweep.py``."""
-    if any(argument.startswith("--experimental-rerun") for argument in arguments):
-        raise UidsError("--experimental-rerun reads a pickle, which could run code: not supported")
+    for argument in arguments:
+        flag = argument.partition("=")[0]
+        if flag == "--experimental-rerun":
+            raise UidsError(f"{flag} reads a pickle, which could run code: not supported")
+        if flag.startswith("-") and flag not in FLAGS:
+            raise UidsError(unknown("option", flag, FLAGS))
     for folder in config_folders(arguments):
         refuse_code(folder)
     register()
@@ -119,7 +128,7 @@ def job(cfg: DictConfig) -> None:
         parts, settings = build(cfg)
         with progress_bar() as progress:
             result = execute(parts, settings, progress)
-        write_run(folder, result, command(overrides))
+        write_run(folder, result, command(overrides, told.runtime.config_sources))
     except Exception as error:
         from uids.cli import explained
 
@@ -139,12 +148,28 @@ def job(cfg: DictConfig) -> None:
 def build(cfg: DictConfig) -> tuple[Components, Settings]:
     """Every component and the settings, all ranges checked, before any work starts."""
     plain: Any = OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
-    components = {kind: REGISTRIES[kind].build(**plain.pop(kind)) for kind in REGISTRIES}
+    components = {}
+    for kind, registry in REGISTRIES.items():
+        fields = plain.pop(kind)
+        if not isinstance(fields, dict) or "name" not in fields:
+            raise UidsError(
+                f"the config of {kind!r} names no component: choose one with {kind}=NAME; a preset "
+                "begins with its defaults, [NAME, _self_]"
+            )
+        chosen = registry.entry(fields["name"]).name
+        node_type = OmegaConf.get_type(cfg[kind])
+        if getattr(node_type, "name", chosen) != chosen:
+            raise UidsError(f"choose a {kind} with {kind}={chosen}, not with {kind}.name")
+        components[kind] = registry.build(**fields)
     return Components(**components), make_settings(**plain)
 
 
-def command(overrides: Sequence[str]) -> str:
-    return shlex.join(["uids", *overrides])
+def command(overrides: Sequence[str], sources: Sequence[Any]) -> str:
+    """What to type to do this run again."""
+    own = ("command-line", "hydra.searchpath in command-line")
+    folders = [source.path for source in sources if source.provider in own]
+    flags = [word for folder in folders for word in ("--config-dir", folder)]
+    return shlex.join(["uids", *flags, *overrides])
 
 
 def config_folders(arguments: Sequence[str]) -> Iterator[Path]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from uids import __version__
 from uids.errors import UidsError
@@ -30,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse's and Hydra's way to end --help, or a wrong option
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
-        print("interrupted: what is finished is kept; start a sweep again to continue it")
+        sweeping = {"-m", "--multirun"} & set(arguments)
+        print("interrupted" + ("; start it again to continue where it was" if sweeping else ""))
         return 130
     except Exception as error:
         if traceback_wanted:
@@ -47,9 +49,16 @@ def explained(error: Exception) -> str:
     return explain(error)
 
 
+class Parser(argparse.ArgumentParser):
+    """A wrong word is one line and exit code 1, as everywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UidsError(f"{message}; see {self.prog} --help")
+
+
 def plugins(arguments: Sequence[str]) -> int:
     """List every component of every registry, importing each to see whether it works."""
-    parser = argparse.ArgumentParser("uids plugins", description=plugins.__doc__)
+    parser = Parser("uids plugins", description=plugins.__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     wants_json = parser.parse_args(arguments).json
     rows = [
@@ -88,7 +97,7 @@ def plugin_row(entry: Entry, contested: bool) -> dict[str, str]:
 
 def report(arguments: Sequence[str]) -> int:
     """Build the tables, figures and pages of a run or a sweep again, from its files."""
-    parser = argparse.ArgumentParser("uids report", description=report.__doc__)
+    parser = Parser("uids report", description=report.__doc__)
     parser.add_argument("folder", type=Path, help="the folder of a run or of a sweep")
     folder = parser.parse_args(arguments).folder
     from uids.report.run import rebuild_run

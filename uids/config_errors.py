@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hydra.errors import MissingConfigException, OverrideParseException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import (
     ConfigAttributeError,
@@ -14,7 +14,7 @@ from omegaconf.errors import (
 )
 
 from uids.errors import UidsError, unknown
-from uids.registry import one_line
+from uids.registry import REGISTRIES, one_line
 
 
 def explain(error: BaseException) -> str:
@@ -38,19 +38,29 @@ def _plain(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = error.missing_cfg_file.rpartition("/")
-        return unknown(group or "config", name.removesuffix(".yaml"), error.options or [])
+        kind = group.rpartition("/")[2]
+        known = REGISTRIES[kind].names() if kind in REGISTRIES else error.options
+        return unknown(group or "config", name.removesuffix(".yaml"), known or [])
     if isinstance(error, OverrideParseException):
-        return (
-            f"cannot read {error.override!r}: an override is written key=value; "
-            "the commands are listed by --help"
-        )
+        how = "put the value in quotes, as in 'key=\"a value\"'"
+        if "=" not in error.override:
+            how = "an override is written key=value; the commands are listed by --help"
+        return f"cannot read {error.override!r}: {how}"
+    if isinstance(error, HydraException) and "add --multirun" in str(error):
+        return f"{one_line(error).split(chr(39))[1]} is a sweep: add -m"
     if isinstance(error, MissingMandatoryValue):
-        return f"{error.full_key} must be given: {error.full_key}=…"
+        key = error.full_key or str(error).split()[-1]
+        return None if "$" in key else f"{key} must be given: {key}=…"
+    if not isinstance(error, OmegaConfBaseException) or not error.full_key:
+        # The inner links of OmegaConf's own chain, which it keeps under a debugger or a coverage
+        # tool, do not know yet where they are.
+        return _system_error(error)
     if isinstance(error, ConfigAttributeError | ConfigKeyError):
         return _unknown_key(error)
-    if isinstance(error, OmegaConfBaseException) and error.msg:
-        where = f"{error.full_key}: " if error.full_key else ""
-        return where + error.msg.strip().splitlines()[0]
+    return f"{error.full_key}: {str(error.msg).strip().splitlines()[0]}"
+
+
+def _system_error(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         where = f" {error.filename!r}" if error.filename else ""
         return f"cannot use{where}: {error.strerror}"

@@ -27,7 +27,7 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
   uids noise=0.3 ratio=0.7                      one run, with 30 % of the labels flipped
   uids sampler=sigmoid,random ratio=0.8,0.95 -m a sweep; start it again to continue it
   uids --cfg job                                the whole configuration and its values
-  uids --config-dir DIR experiment=NAME         an experiment of your own, DIR/experiment/NAME.yaml
+  uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
 
 Commands beside runs:
   uids plugins [--json]     every component that is installed, and whether it works

@@ -18,6 +18,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from uids import __version__
 from uids.app import build, conf_folder, job, version_arguments
 from uids.config_errors import explain
 from uids.errors import UidsError
-from uids.registry import REGISTRIES
+from uids.registry import REGISTRIES, Entry
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_plan, write_summary
 
@@ -77,7 +78,7 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
         if all(point.reason for point in points):
             raise UidsError(points[0].reason)
         folder.mkdir(parents=True, exist_ok=True)
-        write_plan(folder, [(point.run, list(point.overrides)) for point in points])
+        write_plan(folder, [vars(point) for point in points])
         todo = [point for point in points if not is_done(folder, point)]
         tell(points, todo, folder)
         for point in todo:
@@ -85,7 +86,11 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
                 words = " ".join(point.overrides)
                 write_failure(folder / point.run, point.config, point.reason)
                 print(f"failed: {words}: {point.reason}", file=sys.stderr, flush=True)
-        launch(loader, config, [point for point in todo if not point.reason])
+        try:
+            launch(loader, config, [point for point in todo if not point.reason])
+        except KeyboardInterrupt:
+            print(write_summary(folder))
+            raise
     print(write_summary(folder))
     failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in points)
     return int(failed)
@@ -124,6 +129,8 @@ def plan(loader: ConfigLoader, config: DictConfig, arguments: Sequence[str]) -> 
     words = [f"{key}={value}" for key, value in parameters.items()]
     parser = OverridesParser.create(config_loader=loader)
     overrides = parser.parse_overrides([*words, *arguments])
+    # Those of Hydra itself cannot be swept, and are in every point through the config.
+    overrides = [override for override in overrides if not override.is_hydra_override()]
     # A later word for the same key replaces an earlier one, as in Hydra.
     axes = {override.get_key_element(): choices(override) for override in overrides}
     combinations = itertools.product(*axes.values())
@@ -194,7 +201,19 @@ def run_name(plain: dict[str, Any]) -> str:
     for kind, registry in REGISTRIES.items():
         name = plain.get(kind, {}).get("name")
         versions.update(
-            {entry.package: entry.version for entry in registry.entries() if entry.name == name}
+            {
+                entry.package: f"{entry.version} {source_digest(entry)}"
+                for entry in registry.entries()
+                if entry.name == name and entry.package != "uids"
+            }
         )
     text = json.dumps([decides, versions], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def source_digest(entry: Entry) -> str:
+    """A plugin that is being worked on changes without a new version: its file is looked at."""
+    spec = find_spec(entry.target.partition(":")[0])
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        return ""
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]

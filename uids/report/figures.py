@@ -22,18 +22,18 @@ def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
     figure = Figure(figsize=(7.5, 4), layout="constrained")
     axes = figure.subplots()
     edges = np.histogram_bin_edges(phi, bins=60)
+    count, _ = np.histogram(phi, edges)
     held, _ = np.histogram(phi[kept], edges)
-    lost, _ = np.histogram(phi[~kept], edges)
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-    axes.bar(middle, held, width, color=BLUE, label="kept")
-    axes.bar(middle, lost, width, bottom=held, color=RED, label="dropped")
+    axes.bar(middle, count, width, color=RED, label="all rows")
+    axes.bar(middle, held, width, color=BLUE, label="kept of them")
     axes.set_yscale("log")
+    axes.set_ylim(bottom=0.5)  # or a bin with one row would have no height
     axes.set_xlabel("influence φ   (right of 0: the row harms)")
     axes.set_ylabel("training rows")
     axes.axvline(0, color=GREY, linewidth=0.8)
     right = axes.twinx()
     # π as the mean over each bin: a curve when π is a function of φ, and still readable if not.
-    count, _ = np.histogram(phi, edges)
     total, _ = np.histogram(phi, edges, weights=pi)
     there = count > 0
     mean = total[there] / count[there]

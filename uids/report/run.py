@@ -25,7 +25,7 @@ from uids.pipeline import Result
 from uids.report import page
 from uids.report.figures import influence_figure, png
 from uids.report.files import replacing, write_json, write_text
-from uids.report.table import OPTIMISTIC, comparison, kept, run_table
+from uids.report.table import OPTIMISTIC, comparison, doubt, kept, run_table
 
 
 def write_run(folder: Path, result: Result, command: str) -> None:
@@ -38,6 +38,7 @@ def write_run(folder: Path, result: Result, command: str) -> None:
             "influence": result.influence,
             "probability": result.probability,
             "kept": result.kept,
+            **({"flipped": result.flipped} if result.flipped.any() else {}),
         }
     )
     with replacing(folder / "influence.parquet") as temporary:
@@ -105,12 +106,13 @@ def write_report(
         "<h2>Influence</h2>",
         page.image(picture, "distribution of the influence, with the probability over it"),
         page.paragraph(
-            f"{influence['harmful_fraction']:.1%} of the training rows harm (φ > 0). The solve "
-            f"{influence['status']}, with a relative residual of "
+            f"{influence['harmful_fraction']:.1%} of the training rows harm (φ > 0). Solve: "
+            f"{influence['status']}, relative residual "
             f"{influence['relative_residual']:.1e}; the identity Σφ = θ̂ᵀs/C holds to "
             f"{influence['identity_error']:.1e} of Σ|φ|. The first tests the solve, the second the "
             "fit: both small means that φ can be trusted."
         ),
+        *([page.paragraph(doubt(metrics), note=True)] if doubt(metrics) else []),
         "<h2>Do it again</h2>",
         page.code(metrics["command"]),
         "<h2>Time</h2>",

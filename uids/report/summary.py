@@ -23,24 +23,27 @@ MEASURED = {
 }
 
 
-def write_plan(folder: Path, points: Sequence[tuple[str, list[str]]]) -> None:
-    """Which runs belong to the sweep, written before the first of them starts."""
-    listed = [{"run": run, "overrides": overrides} for run, overrides in points]
-    write_json(folder / PLAN, {"points": listed})
+def write_plan(folder: Path, points: Sequence[dict[str, Any]]) -> None:
+    """Which runs belong to the sweep (run, overrides, config), before the first of them starts."""
+    keys = ("run", "overrides", "config")
+    write_json(folder / PLAN, {"points": [{key: point[key] for key in keys} for point in points]})
 
 
 def read_plan(folder: Path) -> list[dict[str, Any]]:
     """The points of the last sweep into this folder; without a plan, every run that is in it."""
     try:
         points = json.loads((folder / PLAN).read_text(encoding="utf-8"))["points"]
-        return [{"run": str(p["run"]), "overrides": list(p["overrides"])} for p in points]
+        return [
+            {"run": str(p["run"]), "overrides": list(p["overrides"]), "config": p["config"] or {}}
+            for p in points
+        ]
     except FileNotFoundError:
         runs = sorted(path.parent.name for path in folder.glob("*/metrics.json"))
     except (ValueError, KeyError, TypeError) as error:
         raise UidsError(f"{folder / PLAN} is damaged: remove it and try again") from error
     if not runs:
         raise UidsError(f"{str(folder)!r} holds neither a run nor a sweep")
-    return [{"run": run, "overrides": []} for run in runs]
+    return [{"run": run, "overrides": [], "config": {}} for run in runs]
 
 
 def write_summary(folder: Path) -> str:
@@ -66,8 +69,9 @@ def line(folder: Path, point: dict[str, Any]) -> dict[str, Any]:
     """One line of summary.csv: what was run, how it ended, and the numbers."""
     metrics = read_metrics(folder / point["run"])
     found = {"run": point["run"], "status": metrics.get("status", "not run")}
-    found |= flat(metrics.get("config", {}))
-    if not metrics.get("config"):
+    config = metrics.get("config") or point["config"]
+    found |= flat(config)
+    if not config:
         found |= dict(word.split("=", 1) for word in point["overrides"] if "=" in word)
     if found["status"] == "ok":
         found["rows_train"] = metrics["dataset"]["rows"]["train"]
@@ -112,7 +116,7 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
     keys = varying(lines)
     part = "test" if any(each.get("full_test_logloss") for each in lines) else "validation"
     head = [*keys, "kept", f"{part} logloss: full", "subset", "difference"]
-    rows = [[*head, "accuracy: full", "subset", "seconds", "status"]]
+    rows = [[*head, "accuracy: full", "subset", "seconds", "run", "status"]]
     for each in lines:
         cells = [str(each.get(key, "")) for key in keys]
         if each["status"] == "ok":
@@ -125,10 +129,12 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
                 number(each[f"full_{part}_accuracy"]),
                 number(each[f"subset_{part}_accuracy"]),
                 f"{each['seconds']:.1f}",
+                each["run"],
                 "ok",
             ]
         else:
-            cells += [""] * 7 + [": ".join(filter(None, [each["status"], each["error"]]))]
+            reason = ": ".join(filter(None, [each["status"], each["error"]]))
+            cells += [""] * 7 + [each["run"], reason]
         rows.append(cells)
     return rows
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+TRUSTED = 1e-2  # relative error of φ beyond which its signs and ranks begin to be wrong
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
     "the subset."
@@ -70,7 +71,21 @@ def kept(metrics: dict[str, Any]) -> str:
     n, size = metrics["dataset"]["rows"]["train"], metrics["subset"]["size"]
     draws = len(metrics["subset"]["repeats"])
     means = f"; the subset's figures are means over {draws} draws" if draws > 1 else ""
-    return f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}){means}"
+    follows = ""
+    if metrics["config"]["draw"] == "bernoulli":
+        follows = " (draw=bernoulli: the size follows π, not the ratio)"
+    return f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}){follows}{means}"
+
+
+def doubt(metrics: dict[str, Any]) -> str:
+    """Empty when φ can be trusted; else why not."""
+    influence = metrics["influence"]
+    found = []
+    if not influence["relative_residual"] <= TRUSTED:
+        found.append("the solve is rough (relative residual): lower solver.tol or use another")
+    if not influence["identity_error"] <= TRUSTED:
+        found.append("the fit is not at its optimum (identity error): lower model.tol or model.C")
+    return "Do not trust φ: " + "; ".join(found) if found else ""
 
 
 def run_table(metrics: dict[str, Any], folder: Path) -> str:
@@ -79,8 +94,10 @@ def run_table(metrics: dict[str, Any], folder: Path) -> str:
     if metrics["full"]["test"] is None:
         lines.append(OPTIMISTIC)
     influence, seconds = metrics["influence"], metrics["seconds"]
+    if doubt(metrics):
+        lines.append(doubt(metrics))
     lines += [
-        f"{influence['harmful_fraction']:.1%} of the rows harm; solve {influence['status']}, "
+        f"{influence['harmful_fraction']:.1%} of the rows harm; solve: {influence['status']}, "
         f"relative residual {influence['relative_residual']:.0e}, "
         f"identity error {influence['identity_error']:.0e}",
         f"{seconds['total']:.2f} s   report: {folder / 'report.html'}",
