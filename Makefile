@@ -1,5 +1,6 @@
 # make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
 # make test                                      set up everything the tests need, then run them
+# make agreement                                 compare the influence with that of another library
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -8,7 +9,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: run test lint types unit plugins wheel clean
+.PHONY: run test lint types unit plugins agreement clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -42,5 +43,14 @@ plugins: .venv/test.stamp
 	$(PIP) -c constraints.txt -e '.[torch,parallel,dev]' $(PLUGINS:%=-e ./%)
 	touch $@ .venv/run.stamp
 
+# φ against an independent library, in an environment of its own; no part of the tests.
+agreement: .venv/run.stamp .venv-peers/stamp
+	$(BIN)/python benchmarks/agreement.py .venv-peers/bin/python
+
+.venv-peers/stamp: constraints.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet -c constraints.txt torch 'pyDVL[influence]'
+	touch $@
+
 clean:
-	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .coverage
+	rm -rf .venv .venv-peers dist .mypy_cache .ruff_cache .pytest_cache .coverage

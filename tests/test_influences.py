@@ -162,10 +162,8 @@ def test_statsmodels_agrees():
     found = influence_at(model.curvature(train), train, validation, Direct())
     np.testing.assert_allclose(found.leverage, theirs.hat_matrix_diag, rtol=1e-10)
     g = model.curvature(train).gradient(validation)
-    # They write the change when the row is added back: the opposite sign of leaving it out.
-    np.testing.assert_allclose(
-        np.abs(found.corrected / 200), np.abs(theirs.d_params @ g), rtol=1e-10
-    )
+    # d_params is θ̂ less the parameters without the row; their likelihood is minus our loss.
+    np.testing.assert_allclose(found.corrected / 200, theirs.d_params @ g, rtol=1e-10)
     np.testing.assert_allclose(found.corrected, found.phi / (1 - found.leverage), rtol=1e-12)
 
 
