@@ -91,6 +91,20 @@ def test_rows_come_in_as_often_as_they_should(kind):
     assert statistic < chi2.ppf(0.999, free.sum())
 
 
+@pytest.mark.parametrize("kind", ["exact", "bernoulli"])
+def test_weights_by_inclusion_make_sums_unbiased(kind):
+    """Horvitz and Thompson: Σ x_i / inclusion_i over the kept rows estimates Σ x_i."""
+    rng = np.random.default_rng(0)
+    x, pi = rng.standard_normal(60), rng.uniform(0.05, 1, 60)
+    y = rng.integers(0, 2, 60)
+    sums = []
+    for seed in range(2000):
+        found = take(pi, y, kind=kind, ratio=0.4, seed=seed)
+        sums.append((x[found.rows] / found.inclusion).sum())
+    error = np.std(sums) / np.sqrt(len(sums))
+    assert abs(np.mean(sums) - x.sum()) < 4 * error
+
+
 def test_rows_without_probability_fill_up_uniformly():
     pi = np.array([0.5, 0.5, 0, 0, 0, 0])
     seen = frequencies(pi, 3000, ratio=4 / 6)

@@ -199,6 +199,7 @@ def test_norms_pairs_and_self_influence(fitted):
     G, Gv = row_gradients(model, train), row_gradients(model, validation)
     inverse = np.linalg.inv(curvature.dense())
     np.testing.assert_allclose(found.psi_norm, np.linalg.norm(G @ inverse, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(found.gradient_norm, np.linalg.norm(G, axis=1), rtol=1e-12)
     np.testing.assert_allclose(
         found.self_influence, -np.einsum("ij,jk,ik->i", G, inverse, G), rtol=1e-9
     )

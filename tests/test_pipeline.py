@@ -103,10 +103,37 @@ def test_a_ratio_of_one_keeps_everything():
 def test_weights_are_the_inverse_inclusion_probabilities():
     from uids.draw import Draw
     from uids.pipeline import row_weights
+    from uids.samplers.optimal import Optimal
+    from uids.samplers.random import Random
 
-    np.testing.assert_allclose(
-        row_weights(Draw(np.arange(2), np.array([0.5, 0.25]))), [2 / 3, 4 / 3]
-    )
+    drawn = Draw(np.arange(2), np.array([0.5, 0.25]))
+    np.testing.assert_allclose(row_weights(drawn, Optimal()), [2 / 3, 4 / 3])
+    np.testing.assert_allclose(row_weights(drawn, Optimal(normalise=False)), [2, 4])
+    assert row_weights(drawn, Random()) is None
+
+
+def test_the_metrics_say_how_well_flipped_labels_are_found():
+    result = uids.run(noise=0.3, sampler="dropout", ratio=0.7)
+    found = result.metrics["noise"]
+    worst = np.argsort(-result.influence)[:85]
+    assert found["flipped"] == result.flipped.sum() == 85
+    assert found["precision"] == found["recall"] == result.flipped[worst].mean()
+    pairs = result.influence[result.flipped][:, None] > result.influence[~result.flipped]
+    assert found["auc"] == pytest.approx(pairs.mean())
+    assert uids.run(repeats=1).metrics["noise"] is None
+
+
+def test_the_metrics_have_the_gradient_bound():
+    result = uids.run(sampler="sigmoid", repeats=1)
+    bound = result.metrics["sampling"]["gradient_bound"]
+    order = np.argsort(result.influence)
+    steps = np.abs(np.diff(result.probability[order]) / np.diff(result.influence[order]))
+    assert bound == pytest.approx(10 / 4 / np.ptp(result.influence))
+    assert steps.max() <= bound * (1 + 1e-9)
+    assert uids.run(sampler="random", repeats=1).metrics["sampling"]["gradient_bound"] == 0
+    linear = uids.run(sampler="linear", repeats=1)
+    assert linear.metrics["sampling"]["gradient_bound"] == 1 / np.abs(linear.influence).max()
+    assert uids.run(sampler="dropout").metrics["sampling"]["gradient_bound"] is None
 
 
 def test_no_test_rows():

@@ -9,6 +9,10 @@ from hypothesis.extra.numpy import arrays
 from uids.registry import REGISTRIES
 from uids.samplers.dropout import Dropout
 from uids.samplers.linear import Linear
+from uids.samplers.local_case_control import LocalCaseControl
+from uids.samplers.mmse import MMSE
+from uids.samplers.mvc import MVC
+from uids.samplers.optimal import Optimal
 from uids.samplers.sigmoid import Sigmoid
 
 PHI = np.array([-3.0, 2.0, 0.0, 5.0, -1.0])
@@ -39,6 +43,32 @@ def test_probabilities_never_rise_with_influence(name, phi):
     assert found.shape == phi.shape
     assert ((found >= 0) & (found <= 1)).all()
     assert (np.diff(found[np.argsort(phi, kind="stable")]) <= 0).all()
+
+
+def seen(**numbers):
+    return SimpleNamespace(**{name: np.asarray(value, float) for name, value in numbers.items()})
+
+
+def test_weighted_samplers():
+    norms = [0.002, 1.0, 4.0]
+    for sampler in (Optimal(), MMSE()):
+        np.testing.assert_allclose(sampler.probabilities(seen(psi_norm=norms)), [0.01, 0.25, 1])
+    np.testing.assert_allclose(
+        Optimal(lam=0.5, floor=0.1).probabilities(seen(psi_norm=norms)), [0.1, 0.5, 1]
+    )
+    np.testing.assert_allclose(MVC().probabilities(seen(gradient_norm=norms)), [0.01, 0.25, 1])
+    p = np.array([0.999, 0.6, 0.2])
+    np.testing.assert_allclose(
+        LocalCaseControl().probabilities(seen(loss=-np.log(p))), [0.01, 0.4, 0.8]
+    )
+    for cls in (Optimal, MMSE, MVC, LocalCaseControl):
+        assert cls.weighted
+        with pytest.raises(ValueError, match="floor must be"):
+            cls(floor=0.0)
+        assert (
+            (pi := cls().probabilities(seen(psi_norm=[0], gradient_norm=[0], loss=[0]))) > 0
+        ).all()
+        assert pi[0] == 0.01
 
 
 @pytest.mark.parametrize("cls", [Sigmoid, Linear])

@@ -151,6 +151,9 @@ def test_a_network_is_differentiated_right(network):
     np.testing.assert_allclose(H @ v, curvature.dot(v), atol=1e-10)
     columns = curvature.row_gradients(train)
     np.testing.assert_allclose(columns.sum(axis=1), curvature.gradient(train), atol=1e-10)
+    np.testing.assert_allclose(
+        curvature.gradient_norms(train), np.linalg.norm(columns, axis=0), rtol=1e-10
+    )
 
 
 def test_gauss_newton_is_positive_definite_where_the_hessian_is_not():

@@ -50,6 +50,11 @@ class Influence:
         return error / size if size > 0 else 0.0
 
     @cached_property
+    def gradient_norm(self) -> Array:
+        """‖∇l_i‖."""
+        return self.curvature.gradient_norms(self.train)
+
+    @cached_property
     def psi_norm(self) -> Array:
         """‖ψ_i‖ = ‖H⁻¹ ∇l_i‖ = √Σ_l (z_lᵀ H⁻¹ ∇l_i)².
 

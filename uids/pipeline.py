@@ -183,7 +183,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
                 deterministic=deterministic,
                 seed=settings.seed + repeat,
             )
-            weights = row_weights(drawn) if getattr(parts.sampler, "weighted", False) else None
+            weights = row_weights(drawn, parts.sampler)
             subset_rows = train.take(drawn.rows)
         with clock.stage("refit", repeat, count):
             subset = parts.model.fit(subset_rows, weights, start=full)
@@ -201,6 +201,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     assert first is not None
     kept = np.zeros(len(train), dtype=bool)
     kept[first[0].rows] = True
+    flipped = np.zeros(len(train), dtype=bool)
+    flipped[shares.flipped] = True
     return Result(
         metrics={
             "schema": 1,
@@ -210,6 +212,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             "full": full_metrics,
             "subset": {**means(repeats), "repeats": repeats},
             "influence": describe_influence(found),
+            "sampling": {"gradient_bound": gradient_bound(parts.sampler, table)},
+            "noise": found_flips(found.phi, flipped),
             "seconds": clock.seconds(),
             "environment": environment(),
         },
@@ -218,7 +222,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         influence=found.phi,
         probability=pi,
         kept=kept,
-        flipped=np.isin(np.arange(len(train)), shares.flipped),
+        flipped=flipped,
         full=full,
         subset=first[1],
     )
@@ -249,10 +253,39 @@ def checked(pi: Any, n: int, sampler: Any) -> Array:
     return pi
 
 
-def row_weights(drawn: Draw) -> Array:
-    """1 / inclusion, brought to mean 1: as they are, they would raise the effective C."""
+def row_weights(drawn: Draw, sampler: Any) -> Array | None:
+    """1 / inclusion for a weighted sampler, brought to mean 1 unless it says otherwise: as they
+    are, the weights would raise the effective C."""
+    if not getattr(sampler, "weighted", False):
+        return None
     weights = 1 / drawn.inclusion
-    return np.asarray(weights / weights.mean())
+    return np.asarray(weights / weights.mean() if getattr(sampler, "normalise", True) else weights)
+
+
+def gradient_bound(sampler: Any, table: Scores) -> float | None:
+    """σ, where the sampler has one; null in the metrics where it has none or it is not finite."""
+    if not hasattr(sampler, "gradient_bound"):
+        return None
+    with np.errstate(divide="ignore"):
+        return float(sampler.gradient_bound(table))
+
+
+def found_flips(phi: Array, flipped: Array) -> dict[str, Any] | None:
+    """How well φ finds the labels that ``noise`` flipped: among as many rows of largest φ as were
+    flipped, the share that is flipped (precision and recall are then one number), and the AUC."""
+    count = int(flipped.sum())
+    if count == 0:
+        return None
+    from sklearn.metrics import roc_auc_score
+
+    first = np.argsort(-phi, kind="stable")[:count]
+    hit = float(flipped[first].mean())
+    return {
+        "flipped": count,
+        "precision": hit,
+        "recall": hit,
+        "auc": float(roc_auc_score(flipped, phi)),
+    }
 
 
 def means(repeats: list[dict[str, Any]]) -> dict[str, Any]:

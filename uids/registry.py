@@ -157,6 +157,10 @@ REGISTRIES: dict[str, Registry] = {
             {
                 "dropout": "uids.samplers.dropout:Dropout",
                 "linear": "uids.samplers.linear:Linear",
+                "local_case_control": "uids.samplers.local_case_control:LocalCaseControl",
+                "mmse": "uids.samplers.mmse:MMSE",
+                "mvc": "uids.samplers.mvc:MVC",
+                "optimal": "uids.samplers.optimal:Optimal",
                 "random": "uids.samplers.random:Random",
                 "sigmoid": "uids.samplers.sigmoid:Sigmoid",
             },

@@ -19,13 +19,17 @@ class Scores:
     """One number for each training row.
 
     ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1. ``psi_norm``
-    ‖H⁻¹ ∇l_i‖, computed when first asked for.
+    ‖H⁻¹ ∇l_i‖ and ``gradient_norm`` ‖∇l_i‖, computed when first asked for.
     """
 
     phi: Array
     loss: Array
     y: npt.NDArray[np.int64]
     influence: Influence
+
+    @property
+    def gradient_norm(self) -> Array:
+        return self.influence.gradient_norm
 
     @property
     def psi_norm(self) -> Array:

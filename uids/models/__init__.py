@@ -46,6 +46,7 @@ class Curvature(Protocol):
     def dense(self) -> Array: ...  # H itself; size² numbers
     def dot_rows(self, V: Array, index: Array) -> Array: ...  # H V estimated from some rows
     def gradient(self, rows: Rows) -> Array: ...  # Σ_j ∇l_j(θ̂), no penalty
+    def gradient_norms(self, rows: Rows) -> Array: ...  # ‖∇l_i(θ̂)‖ for each row i
     def row_gradients(self, rows: Rows) -> Array: ...  # ∇l_j(θ̂) as columns, (size, rows)
     def row_products(self, rows: Rows, S: Array) -> Array: ...  # ∇l_i(θ̂)ᵀ S for each row i
     def penalty_product(self, s: Array) -> float: ...  # ∇penalty(θ̂)ᵀ s, = Σ_i φ_i at an optimum

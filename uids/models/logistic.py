@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 
-from uids.backends import Array
+from uids.backends import Array, blocks
 from uids.models import Rows
 
 
@@ -159,6 +159,17 @@ class LogisticCurvature:
 
     def gradient(self, rows: Rows) -> Array:
         return _transposed(rows, self.at.residuals(rows), self.at.intercept).ravel()
+
+    def gradient_norms(self, rows: Rows) -> Array:
+        # ∇l_i is the outer product of x_i (with its 1, if there is an intercept) and r_i.
+        square = np.full(len(rows), float(self.at.intercept))
+        for start, block in blocks(rows.X.X):
+            part = square[start : start + block.shape[0]]
+            if sp.issparse(block):
+                part += np.asarray(block.multiply(block).sum(axis=1)).ravel()
+            else:
+                part += np.einsum("ij,ij->i", block, block)
+        return np.sqrt(square) * np.linalg.norm(self.at.residuals(rows), axis=1)
 
     def row_gradients(self, rows: Rows) -> Array:
         X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X

@@ -177,6 +177,12 @@ class TorchCurvature:
         ]
         return numpy(torch.stack(products, dim=1)).reshape(len(rows), *S.shape[1:])
 
+    def gradient_norms(self, rows: Rows) -> Array:
+        height = max(1, 2**22 // max(self.size, len(rows)))  # gradients held at a time
+        parts = (np.arange(i, min(i + height, len(rows))) for i in range(0, len(rows), height))
+        norms = [np.linalg.norm(self.row_gradients(rows.take(part)), axis=0) for part in parts]
+        return np.concatenate(norms)
+
     def row_gradients(self, rows: Rows) -> Array:
         data, slopes = self._slopes(rows)
         each = torch.diag_embed(torch.ones(len(rows), dtype=self.at.dtype, device=self.at.device))

@@ -89,10 +89,13 @@ def write_report(
             f"{rows['test']:,} test rows, {data['features']:,} features, {data['classes']} classes."
         ),
     ]
-    if data["flipped"]:
+    noise = metrics["noise"]
+    if noise:
         body.append(
             page.paragraph(
-                f"{data['flipped']:,} training labels were flipped (noise={config['noise']})."
+                f"{noise['flipped']:,} training labels were flipped (noise={config['noise']}). Of "
+                f"as many rows with the largest φ, {noise['precision']:.1%} are flipped ones; the "
+                f"AUC of φ for finding them is {noise['auc']:.3f}."
             )
         )
     body += [

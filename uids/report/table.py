@@ -94,6 +94,11 @@ def run_table(metrics: dict[str, Any], folder: Path) -> str:
     if metrics["full"]["test"] is None:
         lines.append(OPTIMISTIC)
     influence, seconds = metrics["influence"], metrics["seconds"]
+    if metrics["noise"]:
+        lines.append(
+            f"{metrics['noise']['precision']:.1%} of the {metrics['noise']['flipped']:,} rows with "
+            f"the largest φ have a flipped label; AUC {metrics['noise']['auc']:.3f}"
+        )
     if doubt(metrics):
         lines.append(doubt(metrics))
     lines += [

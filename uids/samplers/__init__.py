@@ -6,7 +6,11 @@ each training row. Two class attributes change what is done with them:
 ``deterministic = True``
     the rows with the largest numbers are kept, without chance (ties: the earlier row);
 ``weighted = True``
-    the kept rows are weighted by one over their true inclusion probability.
+    the kept rows are weighted by one over their true inclusion probability, brought to mean 1
+    unless the sampler has an attribute ``normalise`` that is false.
+
+A method ``gradient_bound(scores)`` may tell σ, the largest |dπ/dφ|, which bounds how sharply the
+worst-case risk can change (theorem 3); it is shown in the metrics. Dropout has none: it is a step.
 
 A sampler imports nothing from uids; see ``plugins/uids-sampler-tempered`` for a whole package.
 """

@@ -24,6 +24,10 @@ class Linear:
         if self.alpha is not None:
             require(0 < self.alpha < np.inf, "alpha", "positive or null", self.alpha)
 
+    def gradient_bound(self, scores: Scores) -> float:
+        """σ = α."""
+        return float(self.alpha or 1 / np.abs(scores.phi).max())
+
     def probabilities(self, scores: Scores) -> Array:
         if self.alpha is not None:
             return np.clip(-self.alpha * scores.phi, 0, 1)

@@ -16,5 +16,8 @@ if TYPE_CHECKING:
 class Random:
     """π_i = 1: every row alike. How many are kept is up to the ratio."""
 
+    def gradient_bound(self, scores: Scores) -> float:
+        return 0.0
+
     def probabilities(self, scores: Scores) -> Array:
         return np.ones(len(scores.phi))

@@ -26,6 +26,10 @@ class Sigmoid:
     def __post_init__(self) -> None:
         require(0 < self.alpha < np.inf, "alpha", "positive", self.alpha)
 
+    def gradient_bound(self, scores: Scores) -> float:
+        """σ = α / (4 (max φ − min φ)): the slope at φ = 0."""
+        return float(self.alpha / (4 * np.ptp(scores.phi)))
+
     def probabilities(self, scores: Scores) -> Array:
         from scipy.special import expit
 
