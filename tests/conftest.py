@@ -57,6 +57,14 @@ def entry_points(monkeypatch):
     return add
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """Parsed data sets go to a folder of this session, not to the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def root():
     return Path(__file__).resolve().parent.parent

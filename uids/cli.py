@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from uids import __version__
 from uids.errors import UidsError
@@ -109,4 +109,45 @@ def report(arguments: Sequence[str]) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"plugins": plugins, "report": report}
+def datasets(arguments: Sequence[str]) -> int:
+    """List the data sets: shape, size to download, whether they are here, and what they are."""
+    parser = Parser("uids datasets", description=datasets.__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    wants_json = parser.parse_args(arguments).json
+    from uids.datasets.files import data_folder
+
+    rows = []
+    for entry in REGISTRIES["dataset"].entries():
+        try:
+            cls: Any = entry.load()
+        except UidsError:
+            continue  # uids plugins says why
+        shape = getattr(cls, "shape", None)
+        here = cls.here() if hasattr(cls, "here") else True
+        size = getattr(cls, "megabytes", None)
+        rows.append(
+            {
+                "name": entry.name,
+                "rows": f"{shape[0]:,}" if shape else "",
+                "features": f"{shape[1]:,}" if shape else "",
+                "MB": f"{size:,.1f}" if size else "",
+                "here": "yes" if here else "no",
+                "paper split": "yes" if getattr(cls, "paper_rows", None) else "",
+                "what": " ".join((cls.__doc__ or "").split()).partition(". ")[0].rstrip("."),
+            }
+        )
+    if wants_json:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return 0
+    from uids.report.table import columns
+
+    print(columns([list(rows[0]), *(list(row.values()) for row in rows)]))
+    print(f"\nlooked for in, and downloaded to: {data_folder()} (UIDS_DATA)")
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "datasets": datasets,
+    "plugins": plugins,
+    "report": report,
+}

@@ -30,6 +30,7 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
   uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
 
 Commands beside runs:
+  uids datasets [--json]    the data sets, their size, and whether they are here
   uids plugins [--json]     every component that is installed, and whether it works
   uids report DIR           build the tables and pages of a run or a sweep again
   uids --version

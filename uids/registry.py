@@ -132,7 +132,24 @@ class Registry:
 REGISTRIES: dict[str, Registry] = {
     registry.kind: registry
     for registry in (
-        Registry("dataset", {"breast_cancer": "uids.datasets.breast_cancer:BreastCancer"}),
+        Registry(
+            "dataset",
+            {
+                "adult": "uids.datasets.paper:Adult",
+                "breast_cancer": "uids.datasets.breast_cancer:BreastCancer",
+                "breast_cancer_scale": "uids.datasets.paper:BreastCancerScale",
+                "cifar10_cat_dog": "uids.datasets.paper:Cifar10CatDog",
+                "covtype": "uids.datasets.paper:Covtype",
+                "diabetes_scale": "uids.datasets.paper:DiabetesScale",
+                "libsvm": "uids.datasets.libsvm:Libsvm",
+                "mnist_1_7": "uids.datasets.paper:Mnist17",
+                "news20": "uids.datasets.paper:News20",
+                "npz": "uids.datasets.npz:Npz",
+                "real_sim": "uids.datasets.paper:RealSim",
+                "skin_nonskin": "uids.datasets.paper:SkinNonskin",
+                "svhn_1_7": "uids.datasets.paper:Svhn17",
+            },
+        ),
         Registry(
             "model",
             {

@@ -8,7 +8,7 @@ from typing import Any
 from uids.errors import require
 
 DRAWS = ("exact", "bernoulli", "rounds")
-SPLITS = ("random", "sequential", "given")
+SPLITS = ("random", "sequential", "given", "paper")
 
 
 def key(default: Any, help: str) -> Any:
@@ -23,7 +23,9 @@ def one_of(words: tuple[str, ...]) -> str:
 class SplitSettings:
     """How the rows are shared out between training, validation and test."""
 
-    kind: str = key("random", "random (stratified), sequential, or given (files of the data set)")
+    kind: str = key(
+        "random", "random (stratified), sequential, given (files of the data set), or paper"
+    )
     validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
     test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
     seed: int | None = key(None, "seed of the split and of the label noise; null: that of the run")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
         )
     rng = np.random.default_rng([seed, 0])
     n = len(y)
+    if settings.kind == "paper":
+        settings = _paper(data, settings)
     m_validation = 0 if "validation" in parts else _count(settings.validation, n)
     m_test = 0 if "test" in parts or settings.kind == "given" else _count(settings.test, n)
     if m_validation + m_test >= n:
@@ -75,6 +77,14 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
     noisy, flipped = flip(train.y, len(labels), noise, np.random.default_rng([seed, 1]))
     train = Part(train.X, noisy, train.row)
     return Split(train, parts["validation"], parts.get("test"), labels, flipped)
+
+
+def _paper(data: Data, settings: SplitSettings) -> SplitSettings:
+    """The paper's split: sequential, int(0.7 N) rows for training, the rest of N for validation."""
+    if data.paper_rows is None:
+        raise UidsError("split.kind=paper, but the paper's split of this data set is not known")
+    N = min(data.paper_rows, len(data.y))
+    return replace(settings, kind="sequential", validation=N - int(0.7 * N), test=len(data.y) - N)
 
 
 def flip(

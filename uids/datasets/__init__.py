@@ -28,12 +28,14 @@ class Data:
 
     X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
     source has its own validation or test rows, they are pairs (X, y) with the same features.
+    ``paper_rows`` is N of the paper's split, see ``uids/datasets/paper.py``.
     """
 
     X: Any
     y: npt.NDArray[Any]
     validation: tuple[Any, npt.NDArray[Any]] | None = None
     test: tuple[Any, npt.NDArray[Any]] | None = None
+    paper_rows: int | None = None
 
 
 def check(data: Any, name: str) -> Data:
@@ -59,7 +61,7 @@ def check(data: Any, name: str) -> Data:
                     f"dataset {name!r} has {X.shape[1]} features in its training rows "
                     f"and {parts[part][0].shape[1]} in its {part} rows"
                 )
-    return Data(X, y, **parts)
+    return Data(X, y, **parts, paper_rows=getattr(data, "paper_rows", None))
 
 
 def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:

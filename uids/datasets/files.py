@@ -1,0 +1,135 @@
+"""Where data files are, how they come there, and what is kept of them once they are parsed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+import scipy.sparse as sp
+
+from uids.errors import UidsError
+
+Parts = dict[str, tuple[Any, np.ndarray]]  # "train", "validation", "test" ↦ (X, y)
+FORMAT = 1  # of the parsed files; raise it when a parser changes what it gives
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a public data set. ``others`` are names under which people also have it."""
+
+    name: str
+    url: str = ""
+    sha256: str | None = None
+    others: tuple[str, ...] = ()
+
+
+def cache_folder() -> Path:
+    return Path(platformdirs.user_cache_dir("uids"))
+
+
+def data_folder() -> Path:
+    """UIDS_DATA: looked at first, and downloaded to."""
+    given = os.environ.get("UIDS_DATA")
+    return Path(given) if given else cache_folder() / "data"
+
+
+def find(file: File) -> Path | None:
+    for name in (file.name, *file.others):
+        path = data_folder() / name
+        if path.is_file():
+            return path
+    return None
+
+
+def locate(file: File) -> Path:
+    """The file's path; downloaded, with its checksum verified, when it is not here."""
+    found = find(file)
+    if found is not None:
+        return found
+    put = f"put the file {file.name} into {data_folder()}"
+    if not file.url:
+        raise UidsError(f"{file.name} cannot be downloaded by a program: {put}")
+    import pooch
+
+    try:
+        known = f"sha256:{file.sha256}" if file.sha256 else None
+        return Path(
+            pooch.retrieve(
+                file.url,
+                known_hash=known,
+                fname=file.name,
+                path=data_folder(),
+                progressbar=sys.stderr.isatty(),
+            )
+        )
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UidsError(f"cannot download {file.url} ({reason}): {put}") from error
+
+
+def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
+    """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder.
+
+    What is kept belongs to the files as they are (path, size, time of change) and the options.
+    """
+    key = [FORMAT, options]
+    for path in paths:
+        state = path.stat()
+        key.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    folder = cache_folder() / "parsed" / digest
+    if not folder.is_dir():
+        _store(folder, parse())
+    return _load(folder)
+
+
+def _store(folder: Path, parts: Parts) -> None:
+    """By rename, so that a folder that is there is whole, also under parallel jobs."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".parsing-", dir=folder.parent))
+    try:
+        for part, (X, y) in parts.items():
+            np.save(temporary / f"{part}-y.npy", y, allow_pickle=False)
+            if sp.issparse(X):
+                # As narrow as scipy wants them: it would copy wider ones each time they are used.
+                index = sp.get_index_dtype(maxval=max(*X.shape, X.nnz))
+                np.save(temporary / f"{part}-data.npy", X.data, allow_pickle=False)
+                for name in ("indices", "indptr"):
+                    array = getattr(X, name).astype(index, copy=False)
+                    np.save(temporary / f"{part}-{name}.npy", array, allow_pickle=False)
+                np.save(temporary / f"{part}-shape.npy", np.array(X.shape))
+            else:
+                np.save(temporary / f"{part}-X.npy", X, allow_pickle=False)
+        try:
+            temporary.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # another job was first: then its folder will do
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _load(folder: Path) -> Parts:
+    def array(part: str, name: str) -> Any:
+        return np.load(folder / f"{part}-{name}.npy", mmap_mode="r", allow_pickle=False)
+
+    parts: Parts = {}
+    for path in sorted(folder.glob("*-y.npy")):
+        part = path.name.removesuffix("-y.npy")
+        if (folder / f"{part}-X.npy").exists():
+            X = array(part, "X")
+        else:
+            arrays = tuple(array(part, name) for name in ("data", "indices", "indptr"))
+            X = sp.csr_matrix(arrays, shape=tuple(array(part, "shape")), copy=False)
+        parts[part] = X, np.asarray(array(part, "y"))
+    return parts
