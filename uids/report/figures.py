@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +42,50 @@ def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
     right.set_ylim(-0.02, 1.02)
     right.set_ylabel("probability π")
     figure.legend(loc="outside upper center", ncols=3)
+    return figure
+
+
+def sweep_figure(lines: Sequence[dict[str, Any]], keys: Sequence[str]) -> Figure | None:
+    """Logloss on validation and test rows, and test accuracy, over the numeric key with the most
+    values; a line for each combination of the other keys, dotted for the full set. None when
+    nothing numeric was swept."""
+
+    def values(key: str) -> set[float]:
+        found = {each.get(key) for each in lines}
+        numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in found)
+        return found if numeric else set()  # type: ignore[return-value]
+
+    x = max(keys, key=lambda key: len(values(key)), default="")
+    if len(values(x)) < 2:
+        return None
+    from matplotlib.figure import Figure
+
+    others = [key for key in keys if key != x]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for each in sorted(lines, key=lambda each: each[x]):
+        label = ", ".join(str(each[key]) for key in others if each.get(key, "") != "")
+        groups.setdefault(label, []).append(each)
+    panels = [("validation_logloss", "validation logloss"), ("test_logloss", "test logloss")]
+    panels = [*panels, ("test_accuracy", "test accuracy")]
+    panels = [panel for panel in panels if lines[0].get(f"full_{panel[0]}") is not None]
+    figure = Figure(figsize=(3.6 * len(panels) + 1, 4), layout="constrained")
+    positive = min(values(x)) > 0 and max(values(x)) / min(values(x)) > 20
+    for axes, (name, title) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+    ):
+        for label, group in groups.items():
+            xs = [each[x] for each in group]
+            (drawn,) = axes.plot(xs, [each[f"subset_{name}"] for each in group], marker=".")
+            drawn.set_label(label or "subset")
+            full = [each[f"full_{name}"] for each in group]
+            axes.plot(xs, full, linestyle=":", color=GREY, linewidth=1)
+        axes.set_xlabel(x)
+        axes.set_title(title, fontsize="medium")
+        if positive:
+            axes.set_xscale("log")
+    axes.plot([], [], linestyle=":", color=GREY, linewidth=1, label="full set")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
     return figure
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from uids.errors import UidsError
 from uids.report import page
-from uids.report.files import write_json, write_text
+from uids.report.figures import png, sweep_figure
+from uids.report.files import replacing, write_json, write_text
 from uids.report.run import read_metrics
 from uids.report.table import change, columns, number
 
@@ -47,7 +48,7 @@ def read_plan(folder: Path) -> list[dict[str, Any]]:
 
 
 def write_summary(folder: Path) -> str:
-    """summary.csv, summary.md and report.html. Returns the table for the terminal."""
+    """summary.csv, summary.md, report.html and its figure. Returns the table for the terminal."""
     lines = [line(folder, point) for point in read_plan(folder)]
     names = list(dict.fromkeys(name for each in lines for name in each))
     names = [name for name in names if name != "error"] + ["error"]
@@ -61,6 +62,12 @@ def write_summary(folder: Path) -> str:
     told = f"{done} of {len(lines)} runs done"
     write_text(folder / "summary.md", f"{markdown(shown)}\n{told}\n")
     body = [page.table(shown, words=len(varying(lines))), page.paragraph(told)]
+    figure = sweep_figure([each for each in lines if each["status"] == "ok"], varying(lines))
+    if figure is not None:
+        picture = png(figure)
+        with replacing(folder / "figures" / "sweep.png") as temporary:
+            temporary.write_bytes(picture)
+        body.append(page.image(picture, "logloss and accuracy over the sweep"))
     write_text(folder / "report.html", page.page(f"uids: sweep in {folder.name}", body))
     return f"\n{columns(shown)}\n\n{told}; table: {folder / 'summary.md'}"
 
@@ -80,7 +87,7 @@ def line(folder: Path, point: dict[str, Any]) -> dict[str, Any]:
             for model in ("full", "subset"):
                 for measure in MEASURES:
                     value = (metrics[model][part] or {}).get(measure)
-                    found[f"{model}_{part}_{measure}"] = "" if value is None else value
+                    found[f"{model}_{part}_{measure}"] = value
         found["gamma"] = metrics["subset"]["gamma"]
         found["seconds"] = metrics["seconds"]["total"]
     found["error"] = metrics.get("error", "")
@@ -114,7 +121,8 @@ def varying(lines: list[dict[str, Any]]) -> list[str]:
 def short(lines: list[dict[str, Any]]) -> list[list[str]]:
     """The table that people read: what varies, rows kept, logloss and accuracy, status."""
     keys = varying(lines)
-    part = "test" if any(each.get("full_test_logloss") for each in lines) else "validation"
+    tested = [each.get("full_test_logloss") for each in lines if each["status"] == "ok"]
+    part = "validation" if None in tested else "test"  # the same for every line
     head = [*keys, "kept", f"{part} logloss: full", "subset", "difference"]
     rows = [[*head, "accuracy: full", "subset", "seconds", "run", "status"]]
     for each in lines:
