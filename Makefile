@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PLUGINS := $(sort $(wildcard plugins/*))
 ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
-export UIDS_DATA ?= $(wildcard ../shared/data)
+export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: run test lint types unit plugins agreement clean
 
@@ -27,7 +27,7 @@ types: .venv/test.stamp
 unit: export OMP_NUM_THREADS := 1
 unit: export OPENBLAS_NUM_THREADS := 1
 unit: .venv/test.stamp
-	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -rs -n auto --dist loadgroup --cov --cov-report=term:skip-covered
 
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done

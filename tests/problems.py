@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -10,6 +12,7 @@ from uids.backends.numpy import Numpy
 from uids.models import Rows
 
 
+@dataclass(frozen=True)
 class TwoProducts:
     """The least a backend may be."""
 

@@ -183,30 +183,75 @@ def test_an_experiment_of_ones_own(cli, tmp_path):
     assert "2 of 2 runs done" in out
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hydra:\n  callbacks:\n    x:\n      _target_: os.system\n",
-        "hydra:\n  job_logging:\n    handlers:\n      x:\n        (): os.system\n",
-        "list:\n  - _target_: os.system\n",
-    ],
-)
-@pytest.mark.parametrize("flag", ["--config-dir", "-cd", "--config-path"])
-def test_a_strangers_config_cannot_run_code(cli, tmp_path, text, flag):
+BAD_HANDLER = "handlers:\n  x:\n    (): os.system\n    command: touch ran\n"
+STRANGERS = {
+    "a callback": {
+        "experiment/mine.yaml": "# @package _global_\nhydra:\n  callbacks:\n    x:\n"
+        "      _target_: joblib.load\n      filename: evil.pickle\n"
+    },
+    "a handler": {
+        "experiment/mine.yaml": "# @package _global_\nhydra:\n  job_logging:\n    handlers:\n"
+        "      x:\n        class: logging.FileHandler\n        filename: victim\n"
+    },
+    "a package": {"experiment/mine.yaml": f"# @package hydra.job_logging\n{BAD_HANDLER}"},
+    "a group of Hydra's": {
+        "experiment/mine.yaml": "# @package _global_\n"
+        "defaults:\n  - override /hydra/job_logging: x\n",
+        "hydra/job_logging/x.yaml": f"version: 1\nroot: {{level: INFO}}\n{BAD_HANDLER}",
+    },
+    "a launcher": {
+        "experiment/mine.yaml": "# @package _global_\nhydra:\n  launcher:\n"
+        "    _target_: joblib.load\n"
+    },
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+@pytest.mark.parametrize("sweep", [[], ["-m"], ["seed=0,1", "-m"]], ids=["run", "one", "two"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_strangers_config_cannot_run_code(cli, tmp_path, name, sweep, linked):
+    folder = tmp_path / ("elsewhere" if linked else "own")
+    for path, text in STRANGERS[name].items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    if linked:
+        (tmp_path / "own").symlink_to(folder)
+    code, _, err = cli("--config-dir", "own", "experiment=mine", *sweep)
+    assert code == 1
+    assert "by which it could run code" in err
+    assert not list(tmp_path.rglob("influence.parquet"))
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "victim").exists()
+    code, _, err = cli(f"hydra.searchpath=[file://{tmp_path}/own]", "experiment=mine", *sweep)
+    assert code == 1
+    assert "by which it could run code" in err
+
+
+def test_a_swept_experiment_is_checked_too(cli, tmp_path):
     own = tmp_path / "own" / "experiment"
     own.mkdir(parents=True)
-    (own / "mine.yaml").write_text(f"# @package _global_\n{text}")
-    code, _, err = cli(flag, "own", "experiment=mine")
+    (own / "good.yaml").write_text("# @package _global_\nrepeats: 1\n")
+    (own / "bad.yaml").write_text(STRANGERS["a handler"]["experiment/mine.yaml"])
+    code, out, err = cli("-cd", "own", "experiment=good,bad", "-m")
     assert code == 1
-    assert "by which a config could run code" in err
+    assert out.count("done: ") == 1
+    assert "by which it could run code" in err
 
 
-def test_a_config_that_is_not_yaml(cli, tmp_path):
+def test_ones_own_words_on_the_command_line_are_ones_own(cli, tmp_path):
+    own = tmp_path / "own" / "experiment"
+    own.mkdir(parents=True)
+    (own / "mine.yaml").write_text("# @package _global_\nrepeats: 1\n")
+    code, _, err = cli("-cd", "own", "experiment=mine", "hydra.job_logging.root.level=INFO")
+    assert code == 0, err
+
+
+def test_config_folders(cli, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.yaml").write_text("a: [")
-    code, _, err = cli("-cd", "own")
-    assert code == 1
-    assert "own/a.yaml is not YAML" in err
+    assert cli("-cd", "own", "repeats=1")[0] == 0  # a file that is not used does no harm
+    assert "was given twice" in cli("-cd", "own", "-cd", "own")[2]
+    assert "unknown option '--config-path'" in cli("--config-path=own")[2]
 
 
 def test_nothing_in_the_package_instantiates_from_a_config(root):
@@ -257,7 +302,7 @@ def test_tab_completion(tmp_path, monkeypatch):
 
 
 def test_the_bare_checkout_runs(root, tmp_path):
-    """Without an installation: the isolated mode hides site-packages' own uids."""
+    """From its folder alone, wherever the working directory is."""
     code = (
         f"import sys; sys.path.insert(0, {str(root)!r}); sys.argv = ['uids', '--cfg', 'job']; "
         "import runpy; runpy.run_module('uids', run_name='__main__')"

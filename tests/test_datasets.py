@@ -220,6 +220,15 @@ def test_ones_own_files_from_the_command_line(cli, tmp_path):
     assert (code, err) == (1, "uids: dataset.train must be given: dataset.train=…\n")
 
 
+def test_a_sweep_over_changed_data_is_run_again(cli, tmp_path):
+    svmlight(tmp_path / "train", n=60)
+    words = ("dataset=libsvm", f"dataset.train={tmp_path / 'train'}", "repeats=1", "-m")
+    assert cli(*words)[1].count("done: ") == 1
+    assert cli(*words)[1].count("done: ") == 0
+    svmlight(tmp_path / "train", n=61)
+    assert cli(*words)[1].count("done: ") == 1
+
+
 def test_the_split_of_the_paper(data):
     svmlight(data / "breast-cancer_scale", n=683, labels=(2, 4))
     component = DATASETS.build("breast_cancer_scale")

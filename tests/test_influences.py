@@ -240,7 +240,7 @@ def test_leverage_sums_to_the_effective_number_of_parameters(fitted):
     train, model = fitted
     found = influence_at(model.curvature(train), train, train, Direct())
     assert ((found.leverage > 0) & (found.leverage < model.columns)).all()
-    free = LogisticRegression(C=1e9, fit_intercept=model.intercept, tol=1e-10).fit(train)
+    free = LogisticRegression(C=1e6, fit_intercept=model.intercept, tol=1e-10).fit(train)
     unpenalised = influence_at(free.curvature(train), train, train, Direct()).leverage.sum()
     d = 4 + model.intercept
     # Softmax has one redundant set of parameters, which only the tiny ridge holds.
@@ -267,6 +267,10 @@ def test_the_predicted_change_of_a_subset():
     mask[kept] = True
     assert found.predicted_change(mask) == found.predicted_change(kept)
     assert found.predicted_change(np.arange(400)) == 0
+    assert found.predicted_change([]) == pytest.approx(-found.phi.sum() / (400 * 100))
+    for wrong in (np.ones(400, int), np.ones(3, bool), [0.5], [-1], [400], [[1]]):
+        with pytest.raises(uids.UidsError, match="kept must be a mask of 400 booleans"):
+            found.predicted_change(wrong)
 
 
 def test_from_python():
@@ -285,6 +289,86 @@ def test_from_python():
         uids.influence("logreg", (X, np.full(90, "no")), validation)
     with pytest.raises(uids.UidsError, match="validation rows: X holds values that are not finite"):
         uids.influence("logreg", train, (np.full((1, 4), np.nan), y[:1]))
+
+
+def test_what_influence_is_given_is_checked():
+    rows = make_rows(n=60, classes=3)
+    X, y = rows.X.X, rows.y
+    fitted = LogisticRegression().fit(rows)
+    for given, message in [
+        ({"solver": None}, "solver must be a name or a dataclass"),
+        ({"model": LogisticRegression}, "model must be a name or a dataclass"),
+        ({"model": object()}, "model must be a name or a dataclass"),
+        ({"validation": None}, "validation must be a pair"),
+        ({"train": X}, "train must be a pair"),
+        ({"model": fitted, "train": (X, y % 2), "validation": (X, y % 2)}, "has 3 classes, the d"),
+        ({"model": fitted, "train": (X[:, :2], y), "validation": (X[:, :2], y)}, "2 features"),
+        ({"validation": (X * 1e300, y)}, "not finite"),
+    ]:
+        words = {"model": "logreg", "train": (X, y), "validation": (X, y)} | given
+        with pytest.raises(uids.UidsError, match=message), np.errstate(all="ignore"):
+            uids.influence(**words)
+
+
+def test_a_model_that_is_not_at_its_optimum_is_warned_of():
+    rows = make_rows(n=60)
+    model = LogisticRegression().fit(rows)
+    off = FittedLogistic(model.theta * 0.5, 2, model.C, intercept=True)
+    with pytest.warns(UserWarning, match="do not trust φ"):
+        uids.influence(off, (rows.X.X, rows.y), (rows.X.X, rows.y))
+
+
+def test_a_backend_may_lend_its_arrays_read_only():
+    class Lent(TwoProducts):
+        def matrix(self, X):
+            kernel = super().matrix(X)
+            dot, tdot = kernel.dot, kernel.tdot
+
+            def lent(array):
+                array.flags.writeable = False
+                return array
+
+            kernel.dot, kernel.tdot = (lambda V: lent(dot(V))), (lambda U: lent(tdot(U)))
+            return kernel
+
+    lent, plain = make_rows(backend=Lent()), make_rows()
+    model = LogisticRegression().fit(lent)
+    for solver in (CG(), Direct()):
+        found = influence_at(model.curvature(lent), lent, lent, solver).phi
+        expected = influence_at(model.curvature(plain), plain, plain, solver).phi
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_fused_product_of_a_backend_is_used(fitted):
+    train, model = fitted
+    calls = []
+
+    class Fused(TwoProducts):
+        def matrix(self, X):
+            kernel = super().matrix(X)
+            kernel.gram_dot = lambda w, V: calls.append(1) or X.T @ (w * (X @ V).T).T
+            return kernel
+
+    rows = Rows(Matrix(Fused(), train.X.X), train.y, train.classes)
+    for V in np.random.default_rng(0).standard_normal((2, len(model.theta), 3)):
+        for v in (V, V[:, 0]):
+            np.testing.assert_allclose(
+                model.curvature(rows).dot(v), model.curvature(train).dot(v), atol=1e-13
+            )
+    assert bool(calls) == (model.classes == 2)
+
+
+def test_many_classes_stay_in_bounded_memory(monkeypatch):
+    monkeypatch.setattr("uids.influences.BLOCK", 2**20)
+    train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)
+    model = LogisticRegression().fit(train)
+    found = influence_at(model.curvature(train), train, validation, CG(tol=1e-4))
+    tracemalloc.start()
+    for _ in found.pairs():
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 2**20
 
 
 def test_a_solve_that_fails_is_an_error_unless_told_otherwise():
@@ -329,4 +413,7 @@ def test_memory_stays_below_the_data(shape):
         influence_at(model.curvature(train), train, validation, component)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < 1.5 * own, f"{solver}: {peak / own:.2f} times the data"
+        # The sparse problem's own vectors of a million features are most of it; for the dense one
+        # a quarter of the data would already be a copy of some part of it.
+        limit = 0.25 if shape == "dense" else 1.5
+        assert peak < limit * own, f"{solver}: {peak / own:.2f} times the data"

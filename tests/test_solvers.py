@@ -97,13 +97,16 @@ def test_the_true_residual_is_met_where_the_recursion_alone_would_stop_early():
     assert found.converged == (true <= 1e-8)
 
 
-@pytest.mark.parametrize("cls", [CG, PCG, Nystrom, Auto, Direct])
+@pytest.mark.parametrize("cls", [CG, PCG, Nystrom, Auto, Direct, LiSSA])
 def test_a_matrix_that_is_not_positive_definite_is_named(cls, monkeypatch):
     monkeypatch.setattr("uids.solvers.auto.DIRECT_LIMIT", 0)
 
     class Indefinite(Given):
         def dot(self, V):
             return (np.array([1.0, -1.0]) * V.T).T
+
+        def dot_rows(self, V, index):
+            return self.dot(V)
 
         def dense(self):
             return np.diag([1.0, -1.0])
@@ -115,11 +118,14 @@ def test_a_matrix_that_is_not_positive_definite_is_named(cls, monkeypatch):
         cls().solve(Indefinite(np.ones((3, 2))), np.array([1.0, 2.0]))
 
 
-@pytest.mark.parametrize("cls", [CG, PCG, Direct])
+@pytest.mark.parametrize("cls", [CG, PCG, Nystrom, Auto, Direct, LiSSA])
 def test_what_is_not_finite_stops_at_the_source(cls):
     class NotFinite(Given):
         def dot(self, V):
             return np.full_like(V, np.nan)
+
+        def dot_rows(self, V, index):
+            return self.dot(V)
 
         def dense(self):
             return np.full((2, 2), np.nan)
@@ -132,7 +138,7 @@ def test_direct_refuses_what_does_not_fit():
     class Huge:
         size = 10_000_000
 
-    with pytest.raises(UidsError, match=r"would need 1,490,116.1 GiB for 10,000,000 parameters"):
+    with pytest.raises(UidsError, match=r"would need 2,980,232.2 GiB for 10,000,000 parameters"):
         Direct().solve(Huge(), np.ones(2))
 
 
@@ -167,6 +173,41 @@ def test_auto_says_what_it_chose_and_why(monkeypatch):
     assert chosen.note.startswith("cg: ")
 
 
+def test_auto_counts_what_a_model_says_of_its_costs():
+    operator, g = problem()
+    operator.dense_cost = 1000.0
+    chosen = Auto().solve(operator, g)
+    assert chosen.note.startswith(("cg: ", "pcg: "))
+    assert chosen.converged
+    operator.diagonal_cost = 1000.0
+    assert "pcg" not in Auto().solve(operator, g).note
+    short = Auto(max_iter=3).solve(operator, g)
+    assert short.iterations <= 4
+    assert not short.converged
+
+
+def test_direct_does_not_call_anything_converged():
+    class Lying(Given):
+        def dense(self):
+            return 2 * super().dense()
+
+    found = Direct().solve(*((Lying(np.ones((3, 2))), np.ones(2))))
+    assert found.relative_residual == pytest.approx(0.5)
+    assert "too ill-conditioned" in found.status
+    with pytest.raises(ValueError, match="on_failure must be"):
+        Direct(on_failure="shrug")
+
+
+def test_what_rounding_does_not_allow_is_told():
+    class Single(Given):
+        def dot(self, V):
+            return super().dot(V).astype(np.float32).astype(np.float64)
+
+    rng = np.random.default_rng(0)
+    found = CG().solve(Single(rng.standard_normal((50, 20))), rng.standard_normal(20))
+    assert "rounding allows no more; raise solver.tol (1e-5 suits float32)" in found.status
+
+
 def test_lissa_converges_and_is_honest_when_it_does_not():
     operator, g = problem(n=500)
     exact = np.linalg.solve(operator.dense(), g)
@@ -176,8 +217,9 @@ def test_lissa_converges_and_is_honest_when_it_does_not():
     many = LiSSA(repeats=3, depth=300).solve(operator, np.stack([g, g], axis=1))
     assert many.converged
     np.testing.assert_allclose(many.value[:, 0], many.value[:, 1])
-    short = LiSSA(depth=5, max_iter=5).solve(operator, g)
+    short = LiSSA(max_iter=5).solve(operator, g)
     assert not short.converged
+    assert short.iterations == 5
     assert short.relative_residual == residual(operator, short.value, g)[1] > 1e-3
     assert "or use solver=cg" in short.status
     with pytest.raises(UidsError, match=r"diverges with scale 0\.01: raise solver\.scale"):

@@ -58,6 +58,20 @@ def test_given_parts_are_used_and_numbered_in_their_own_files():
     assert [len(p.y) for p in (parts.train, parts.validation, parts.test)] == [90, 3, 10]
 
 
+def test_sparse_rows_are_brought_to_one_form():
+    """Duplicates summed and indices sorted, in a copy: the person's own matrix stays as it is."""
+    X = sp.csr_matrix((np.ones(3), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3))
+    found = check((X, [0, 1]), "mine").X
+    assert found.has_canonical_format
+    np.testing.assert_array_equal(found.toarray(), [[1, 0, 2], [0, 0, 0]])
+    assert X.nnz == 3
+
+
+def test_small_fractions_give_at_least_a_row():
+    parts = split(data(n=12), SplitSettings(validation=0.01, test=0.01), 0.0, seed=0)
+    assert [len(p.y) for p in (parts.train, parts.validation, parts.test)] == [10, 1, 1]
+
+
 def test_no_test_rows():
     assert split(data(), SplitSettings(test=0), 0.0, seed=0).test is None
 
@@ -70,6 +84,15 @@ def test_no_test_rows():
         (Data(np.ones((4, 1)), np.ones(4)), {}, "the training labels are all 1.0"),
         (data(), {"validation": 60, "test": 40}, "100 rows cannot give 60 for validation and 40"),
         (data(), {"kind": "given"}, "no validation rows of its own"),
+        (
+            Data(
+                np.ones((2, 2)),
+                np.array(["a", "b"], dtype=object),
+                validation=(np.ones((1, 2)), np.array([1])),
+            ),
+            {},
+            "of another type than the training labels",
+        ),
         (
             data(validation=(np.ones((1, 2)), np.array(["perhaps"]))),
             {},
@@ -130,6 +153,10 @@ def test_loaded_data_is_checked_not_copied():
         ((np.ones(3), [0, 1, 0]), "rows and columns"),
         ((np.ones((0, 3)), []), "rows and columns"),
         ((np.ones((2, 1), dtype=complex), [0, 1]), "real numbers"),
+        (
+            (sp.csr_matrix((np.ones(1), np.array([9]), np.array([0, 1, 1])), shape=(2, 3)), [0, 1]),
+            "not a valid CSR matrix",
+        ),
         ((np.ones((2, 1)), [0, np.nan]), "1 labels are missing, the first in row 1"),
         ((np.ones((2, 1)), np.array(["a", None])), "1 labels are missing, the first in row 1"),
         (None, "must give .X, y. or uids.Data, not NoneType"),

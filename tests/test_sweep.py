@@ -200,6 +200,8 @@ def test_another_sweeper_of_hydra_still_works(cli, tmp_path):
     code, _, err = cli("hydra/sweeper=basic", "seed=0,1", FAST, "hydra.sweep.dir=plain", "-m")
     assert code == 0, err
     assert len(list(tmp_path.glob("plain/*/metrics.json"))) == 2
+    words = ("hydra/sweeper=basic", "sampler.alpha=-1,-2", "hydra.sweep.dir=bad", "-m")
+    assert cli(*words)[0] == 1
 
 
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path):

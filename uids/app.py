@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import hydra
-import yaml
+from hydra import initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -24,12 +26,13 @@ from uids.errors import UidsError, unknown
 from uids.pipeline import execute, make_settings
 from uids.registry import REGISTRIES
 from uids.settings import Settings
+from uids.trust import check_trusted
 
 log = logging.getLogger("uids")
 FLAGS = (  # Hydra's, in both forms
     *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p"),
     *("--run", "-r", "--multirun", "-m", "--shell-completion", "-sc", "--info", "-i"),
-    *("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd"),
+    *("--config-dir", "-cd"),  # but no other primary config: it could say anything
 )
 
 
@@ -55,14 +58,18 @@ def application(arguments: Sequence[str]) -> int:
             raise UidsError(f"{flag} reads a pickle, which could run code: not supported")
         if flag.startswith("-") and flag not in FLAGS:
             raise UidsError(unknown("option", flag, FLAGS))
-    for folder in config_folders(arguments):
-        refuse_code(folder)
     register()
-    points = sweep_arguments(arguments)
-    if points is not None:
+    words, config_dir, multirun, other = read_arguments(arguments)
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise UidsError(f"--config-dir: there is no folder {config_dir!r}")
+    if multirun and not other:
         from uids.sweep import sweep
 
-        return sweep(*points)
+        return sweep(words, config_dir)
+    if config_dir is not None or any(word.startswith("hydra.searchpath") for word in words):
+        with composing() as loader:
+            mode = RunMode.MULTIRUN if multirun else RunMode.RUN
+            load_trusted(loader, words, config_dir, mode)
     failure: list[Exception] = []
 
     def task(cfg: DictConfig) -> None:
@@ -70,6 +77,8 @@ def application(arguments: Sequence[str]) -> int:
         try:
             job(cfg)
         except Exception as error:
+            if HydraConfig.get().mode == RunMode.MULTIRUN:
+                raise  # another sweeper's job, perhaps in another process
             failure.append(error)
 
     decorated = hydra.main(
@@ -82,21 +91,46 @@ def application(arguments: Sequence[str]) -> int:
     return 0
 
 
-def sweep_arguments(arguments: Sequence[str]) -> tuple[list[str], str | None] | None:
-    """(overrides, --config-dir) of a sweep; None for anything that is for Hydra alone."""
-    rest, folder, multirun = [], None, False
+def read_arguments(arguments: Sequence[str]) -> tuple[list[str], str | None, bool, bool]:
+    """(overrides, --config-dir, whether -m, whether there is anything else for Hydra alone)."""
+    overrides: list[str] = []
+    folder, multirun, other = None, False, False
     words = iter(arguments)
     for word in words:
         flag, equals, value = word.partition("=")
         if word in ("-m", "--multirun"):
             multirun = True
         elif flag in ("--config-dir", "-cd"):
+            if folder is not None:
+                raise UidsError(f"{flag} was given twice: one folder is searched")
             folder = value if equals else next(words, "")
-        elif word.startswith("-") or word.startswith("hydra/sweeper="):
-            return None
         else:
-            rest.append(word)
-    return (rest, folder) if multirun else None
+            other |= word.startswith("-") or word.startswith("hydra/sweeper=")
+            if not word.startswith("-"):
+                overrides.append(word)
+    return overrides, folder, multirun, other
+
+
+@contextmanager
+def composing() -> Iterator[ConfigLoader]:
+    """Hydra's own composition of configs, without running anything."""
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(
+        config_dir=str(conf_folder()), job_name="uids", **version_arguments(initialize_config_dir)
+    ):
+        yield GlobalHydra.instance().config_loader()
+
+
+def load_trusted(
+    loader: ConfigLoader, overrides: Sequence[str], config_dir: str | None, mode: RunMode
+) -> DictConfig:
+    """The config of a command, checked against what it would be without a folder of one's own."""
+    own = [] if config_dir is None else [f"hydra.searchpath=[file://{Path(config_dir).resolve()}]"]
+    config = loader.load_configuration("config", [*own, *overrides], run_mode=mode)
+    typed = [word for word in overrides if word.lstrip("+~").startswith("hydra")]
+    typed = [word for word in typed if "searchpath" not in word]
+    check_trusted(config, loader.load_configuration("config", typed, run_mode=mode))
+    return config
 
 
 @contextmanager
@@ -133,7 +167,7 @@ def job(cfg: DictConfig) -> None:
         from uids.cli import explained
 
         reason = explained(error)
-        plain = OmegaConf.to_container(cfg, resolve=True, throw_on_missing=False)
+        plain = OmegaConf.to_container(cfg, resolve=False, throw_on_missing=False)
         write_failure(folder, plain, reason)
         log.debug("the run failed", exc_info=True)
         if not single:
@@ -170,39 +204,3 @@ def command(overrides: Sequence[str], sources: Sequence[Any]) -> str:
     folders = [source.path for source in sources if source.provider in own]
     flags = [word for folder in folders for word in ("--config-dir", folder)]
     return shlex.join(["uids", *flags, *overrides])
-
-
-def config_folders(arguments: Sequence[str]) -> Iterator[Path]:
-    """The values of --config-dir and --config-path, in each way of writing them."""
-    for position, argument in enumerate(arguments):
-        flag, equals, value = argument.partition("=")
-        if flag in ("--config-dir", "-cd", "--config-path", "-cp"):
-            if not equals:
-                value = arguments[position + 1] if position + 1 < len(arguments) else ""
-            folder = Path(value)
-            if not folder.is_dir():
-                raise UidsError(f"{flag}: there is no folder {value!r}")
-            yield folder
-
-
-def refuse_code(folder: Path) -> None:
-    """A config may come from a stranger. Hydra would call what ``_target_`` names (for launchers,
-    callbacks, …), and Python's logging what ``()`` names: neither has a place in a user's file."""
-
-    def keys(node: Any) -> Iterator[str]:
-        if isinstance(node, dict):
-            yield from (str(key) for key in node)
-            node = list(node.values())
-        if isinstance(node, list):
-            for child in node:
-                yield from keys(child)
-
-    for file in sorted(folder.rglob("*.y*ml")):
-        try:
-            found = {"_target_", "()"} & set(keys(yaml.safe_load(file.read_text("utf-8"))))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise UidsError(f"{file} is not YAML: {' '.join(str(error).split())}") from error
-        if found:
-            raise UidsError(
-                f"{file} has the key {found.pop()!r}, by which a config could run code; remove it"
-            )

@@ -18,8 +18,11 @@ from uids.registry import REGISTRIES, one_line
 
 
 def explain(error: BaseException) -> str:
-    """The innermost error knows most: the chain is searched for one that can be put plainly."""
+    """Our own words first; else the innermost error that can be put plainly: it knows most."""
     chain = list(_chain(error))
+    for link in chain:
+        if isinstance(link, UidsError):
+            return str(link)
     for link in reversed(chain):
         sentence = _plain(link)
         if sentence is not None:
@@ -34,8 +37,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _plain(error: BaseException) -> str | None:
-    if isinstance(error, UidsError):
-        return str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = error.missing_cfg_file.rpartition("/")
         kind = group.rpartition("/")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +14,14 @@ from uids.backends import Array, Matrix
 from uids.datasets import Data, check
 from uids.errors import UidsError
 from uids.models import Curvature, Rows
-from uids.registry import REGISTRIES
+from uids.registry import component
 from uids.solvers import Solution
 from uids.split import encode
 
 EXACT_LIMIT = 512  # parameters up to which H⁻¹ itself is used for norms and forms
 PROBES = 256  # random vectors beyond that: a relative error of about √(1/512) = 4 % in a norm
 BLOCK = 2**25  # bytes of a temporary
+TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Influence:
 
     def _width(self) -> int:
         """How many vectors of n and of size stay within BLOCK."""
-        return max(1, BLOCK // (8 * max(len(self.train), self.curvature.size)))
+        columns = getattr(self.curvature, "columns", 1)
+        return max(1, BLOCK // (8 * max(len(self.train) * columns, self.curvature.size)))
 
     @cached_property
     def _forms(self) -> Array:
@@ -89,7 +92,7 @@ class Influence:
         curvature: Any = self.curvature
         if not hasattr(curvature, "row_forms"):
             raise UidsError(
-                "leverage and self-influence need a model with linear scores, such as logreg"
+                "leverage, corrected and self_influence are there for model logreg only"
             )
         if curvature.size <= EXACT_LIMIT:
             inverse = solve(self.solver, curvature, np.eye(curvature.size)).value
@@ -140,14 +143,25 @@ class Influence:
     def predicted_change(self, kept: Array) -> float:
         """About how much the mean validation loss changes when only ``kept`` rows (a mask, or
         their positions) are trained on."""
-        dropped = np.ones(len(self.train), dtype=bool)
-        dropped[np.asarray(kept)] = False
+        n, kept = len(self.train), np.asarray(kept)
+        if kept.dtype == bool:
+            fits = kept.shape == (n,)
+        else:  # positions, each once: an integer mask of 0 and 1 is not mistaken for them
+            whole = kept.size == 0 or (kept.dtype.kind in "iu" and kept.ndim == 1)
+            fits = whole and len(np.unique(kept)) == kept.size
+            fits = fits and (kept.size == 0 or (kept.min() >= 0 and kept.max() < n))
+        if not fits:
+            raise UidsError(
+                f"kept must be a mask of {n} booleans, or distinct positions from 0 to {n - 1}"
+            )
+        dropped = np.ones(n, dtype=bool)
+        dropped[kept if kept.size else []] = False
         return float(-self.phi[dropped].sum() / (len(self.train) * len(self.validation)))
 
 
 def solve(solver: Any, curvature: Curvature, g: Array) -> Solution:
     """Solve, and stop at what did not converge unless the solver was told to go on."""
-    if not np.isfinite(g).all():
+    if not np.isfinite(np.linalg.norm(g)):
         raise UidsError("the gradient is not finite: look for huge values in X")
     solution: Solution = solver.solve(curvature, g)
     if solution.status != "converged" and getattr(solver, "on_failure", "error") == "error":
@@ -180,15 +194,29 @@ def influence(
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
     """
-    if isinstance(solver, str):
-        solver = REGISTRIES["solver"].build(solver)
-    if isinstance(backend, str):
-        backend = REGISTRIES["backend"].build(backend)
-    if isinstance(model, str):
-        model = REGISTRIES["model"].build(model)
+    solver = component("solver", solver)
+    backend = component("backend", backend)
+    if not (hasattr(model, "theta") and callable(getattr(model, "curvature", None))):
+        model = component("model", model)
+    for name, pair in (("train", train), ("validation", validation)):
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
     data = check(Data(*train, validation=validation), "train")
     labels, y, given = encode(data)
     rows = Rows(Matrix(backend, data.X), y, len(labels))
     judged = Rows(Matrix(backend, given["validation"].X), given["validation"].y, len(labels))
-    fitted = model if hasattr(model, "curvature") else model.fit(rows)
-    return influence_at(fitted.curvature(rows), rows, judged, solver, seed)
+    fitted = model.fit(rows) if hasattr(model, "fit") else model
+    if getattr(fitted, "classes", len(labels)) != len(labels):
+        raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")
+    try:
+        found = influence_at(fitted.curvature(rows), rows, judged, solver, seed)
+    except (ValueError, IndexError) as error:
+        d = rows.X.shape[1]
+        raise UidsError(f"the model does not fit data of {d} features: {error}") from error
+    if not found.identity_error <= TRUSTED:
+        warnings.warn(
+            f"do not trust φ: the identity error is {found.identity_error:.1e}, so the model is "
+            "not at its optimum; lower its tol or its C",
+            stacklevel=2,
+        )
+    return found

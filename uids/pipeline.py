@@ -29,7 +29,7 @@ from uids.errors import UidsError, check_types, require, unknown
 from uids.evaluate import evaluate, gamma
 from uids.influences import influence_at
 from uids.models import Fitted, Rows
-from uids.registry import METHOD, REGISTRIES, one_line
+from uids.registry import component, one_line
 from uids.scores import Scores
 from uids.settings import Settings, SplitSettings
 from uids.split import Part, split
@@ -84,14 +84,7 @@ def run(
     }
     if isinstance(dataset, tuple | Data):
         chosen["dataset"] = Arrays(dataset)
-    for kind, value in chosen.items():
-        if isinstance(value, str):
-            chosen[kind] = REGISTRIES[kind].build(value)
-        elif not dataclasses.is_dataclass(value) or not hasattr(value, METHOD[kind]):
-            raise UidsError(
-                f"{kind} must be a name or a dataclass with a method {METHOD[kind]!r}, "
-                f"not {value!r}"
-            )
+    chosen = {kind: component(kind, value) for kind, value in chosen.items()}
     return execute(Components(**chosen), make_settings(**settings), progress)
 
 
@@ -135,6 +128,11 @@ class Clock:
 
 def execute(parts: Components, settings: Settings, progress: Progress | None = None) -> Result:
     """The run itself."""
+    if settings.draw == "rounds" and getattr(parts.sampler, "weighted", False):
+        raise UidsError(
+            f"sampler {name_of('sampler', parts.sampler)!r} weights rows by their inclusion "
+            "probability, which draw=rounds does not know: use draw=exact"
+        )
     clock = Clock(progress)
     split_seed = settings.seed if settings.split.seed is None else settings.split.seed
     with clock.stage("load"):
@@ -185,7 +183,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             )
             weights = row_weights(drawn, parts.sampler)
             subset_rows = train.take(drawn.rows)
-        with clock.stage("refit", repeat, count):
+        with clock.stage("refit", repeat, count), blaming("model", parts.model):
             subset = parts.model.fit(subset_rows, weights, start=full)
         with clock.stage("evaluate", repeat, count):
             repeats.append(

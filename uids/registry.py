@@ -193,6 +193,18 @@ REGISTRIES: dict[str, Registry] = {
 }
 
 
+def component(kind: str, value: Any) -> Any:
+    """A component from Python: built by its name, or an object of the kind as it is."""
+    if isinstance(value, str):
+        return REGISTRIES[kind].build(value)
+    is_object = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    if not is_object or not callable(getattr(value, METHOD[kind], None)):
+        raise UidsError(
+            f"{kind} must be a name or a dataclass with a method {METHOD[kind]!r}, not {value!r}"
+        )
+    return value
+
+
 def plugins() -> list[Entry]:
     """Every component that comes from another package than uids."""
     return [

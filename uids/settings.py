@@ -35,6 +35,8 @@ class SplitSettings:
         for name, value in (("validation", self.validation), ("test", self.test)):
             whole = value < 1 or float(value).is_integer()
             require(value >= 0 and whole, f"split.{name}", "a fraction in [0, 1) or a count", value)
+        if self.seed is not None:
+            require(self.seed >= 0, "split.seed", "0 or more, or null", self.seed)
         require(self.validation > 0, "split.validation", "more than 0", self.validation)
         if self.validation < 1 and self.test < 1:
             both = self.validation + self.test

@@ -112,7 +112,7 @@ def _order(y: npt.NDArray[np.int64], classes: int, rng: np.random.Generator) -> 
 
 
 def _count(size: float, n: int) -> int:
-    return round(size * n) if size < 1 else int(size)
+    return max(1, round(size * n)) if 0 < size < 1 else int(size)
 
 
 def encode(
@@ -134,8 +134,13 @@ def encode(
         if pair is None:
             continue
         X, raw = pair
-        code = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
-        strange = np.unique(raw[labels[code] != raw])
+        try:
+            code = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
+            strange = np.unique(raw[labels[code] != raw])
+        except TypeError as error:
+            raise UidsError(
+                f"the {name} labels are of another type than the training labels: {error}"
+            ) from error
         if len(strange):
             raise UidsError(
                 f"the {name} rows have the label {strange[0]!s}, which no training row has"

@@ -22,9 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hydra import initialize_config_dir
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
@@ -32,12 +30,13 @@ from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from uids import __version__
-from uids.app import build, conf_folder, job, version_arguments
+from uids.app import build, composing, job, load_trusted
 from uids.config_errors import explain
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Entry
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_plan, write_summary
+from uids.trust import check_trusted
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,8 @@ def do_nothing(*_: Any, **__: Any) -> None:
 
 def sweep(arguments: list[str], config_dir: str | None = None) -> int:
     """Plan, tell, launch what is missing, and write the table. Returns the exit code."""
-    if config_dir is not None:
-        arguments = [f"hydra.searchpath=[file://{Path(config_dir).resolve()}]", *arguments]
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(
-        config_dir=str(conf_folder()), job_name="uids", **version_arguments(initialize_config_dir)
-    ):
-        loader = GlobalHydra.instance().config_loader()
-        config = loader.load_configuration("config", arguments, run_mode=RunMode.MULTIRUN)
+    with composing() as loader:
+        config = load_trusted(loader, arguments, config_dir, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
         points = plan(loader, config, arguments)
         if all(point.reason for point in points):
@@ -185,17 +178,20 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
     plain: Any = None
     try:
         composed = loader.load_sweep_config(config, overrides)
+        check_trusted(composed, config)  # a swept experiment is a file too
         own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
         plain = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
-        build(own)
+        parts, _ = build(own)
+        files = parts.dataset.fingerprint() if hasattr(parts.dataset, "fingerprint") else None
     except Exception as error:
         named = run_name(plain if plain is not None else {"overrides": overrides})
         return Point(tuple(overrides), named, plain, explain(error))
-    return Point(tuple(overrides), run_name(plain), plain)
+    return Point(tuple(overrides), run_name(plain, files), plain)
 
 
-def run_name(plain: dict[str, Any]) -> str:
-    """A hash of what decides the result: the config, and the versions of those who do the work."""
+def run_name(plain: dict[str, Any], files: Any = None) -> str:
+    """A hash of what decides the result: the config, the data files, and the versions of those who
+    do the work."""
     decides: dict[str, Any] = {key: value for key, value in plain.items() if key != "cache"}
     versions = {"uids": __version__}
     for kind, registry in REGISTRIES.items():
@@ -207,7 +203,7 @@ def run_name(plain: dict[str, Any]) -> str:
                 if entry.name == name and entry.package != "uids"
             }
         )
-    text = json.dumps([decides, versions], sort_keys=True, default=str)
+    text = json.dumps([decides, files, versions], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -38,14 +38,14 @@ class Matrix:
         self.shape: tuple[int, int] = tuple(self.kernel.shape)
 
     def dot(self, V: Array) -> Array:
-        return np.asarray(self.kernel.dot(V))
+        return writable(self.kernel.dot(V))
 
     def tdot(self, U: Array) -> Array:
-        return np.asarray(self.kernel.tdot(U))
+        return writable(self.kernel.tdot(U))
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         if hasattr(self.kernel, "gram_dot"):
-            return np.asarray(self.kernel.gram_dot(w, V))
+            return writable(self.kernel.gram_dot(w, V))
         U = self.dot(V)
         U *= w if U.ndim == 1 else w[:, None]
         return self.tdot(U)
@@ -75,6 +75,11 @@ class Matrix:
 
     def rows(self, index: Array) -> Matrix:
         return Matrix(self.backend, self.X[index])
+
+
+def writable(array: Any) -> Array:
+    """As a numpy array that may be changed in place; some libraries lend theirs read-only."""
+    return np.require(array, requirements=["W"])
 
 
 def blocks(X: Any) -> Iterator[tuple[int, Any]]:

@@ -42,10 +42,12 @@ class TorchMatrix:
         self.dtype, self.device = dtype, device
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            # X is never written to; a memory-mapped one cannot be.
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
             try:
                 if sp.issparse(X):
                     tensor = torch.sparse_csr_tensor(
-                        crow_indices=torch.from_numpy(X.indptr),
+                        crow_indices=torch.from_numpy(X.indptr.astype(X.indices.dtype, copy=False)),
                         col_indices=torch.from_numpy(X.indices),
                         values=torch.from_numpy(X.data),
                         size=X.shape,

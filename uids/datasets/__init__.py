@@ -67,6 +67,13 @@ def check(data: Any, name: str) -> Data:
 def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:
     if sp.issparse(X):
         X = X.tocsr()
+        try:
+            X.check_format(full_check=True)  # an index out of bounds would read foreign memory
+        except ValueError as error:
+            raise UidsError(f"{where}: X is not a valid CSR matrix: {error}") from error
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()  # sorts too
         values = X.data
     else:
         X = values = np.asarray(X)
@@ -80,7 +87,7 @@ def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:
     y = np.asarray(y)
     if y.shape != (X.shape[0],):
         raise UidsError(f"{where}: {X.shape[0]} rows, but labels of shape {y.shape}")
-    missing = np.flatnonzero((y != y) | (y == None) if y.dtype == object else y != y)  # noqa: E711
+    missing = np.flatnonzero(missing_labels(y) if y.dtype == object else y != y)
     if len(missing):
         raise UidsError(
             f"{where}: {len(missing)} labels are missing, the first in row {missing[0]}"
@@ -93,6 +100,18 @@ def _part(X: Any, y: Any, where: str) -> tuple[Any, npt.NDArray[Any]]:
             "remove or fill them"
         )
     return X, y
+
+
+def missing_labels(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """None, NaN, and values such as pandas' NA that cannot even say whether they are themselves."""
+
+    def is_missing(label: Any) -> bool:
+        try:
+            return label is None or bool(label != label)
+        except (TypeError, ValueError):
+            return True
+
+    return np.fromiter((is_missing(label) for label in y), dtype=bool, count=len(y))
 
 
 def all_finite(values: npt.NDArray[Any]) -> bool:

@@ -77,15 +77,18 @@ def locate(file: File) -> Path:
         raise UidsError(f"cannot download {file.url} ({reason}): {put}") from error
 
 
+def fingerprint(paths: Sequence[Path]) -> list[Any]:
+    """What tells these files from others and from later versions of themselves."""
+    states = [(str(path.resolve()), path.stat()) for path in paths if path.is_file()]
+    return [[name, state.st_size, state.st_mtime_ns] for name, state in states]
+
+
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder.
 
     What is kept belongs to the files as they are (path, size, time of change) and the options.
     """
-    key = [FORMAT, options]
-    for path in paths:
-        state = path.stat()
-        key.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+    key = [FORMAT, options, *fingerprint(paths)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     folder = cache_folder() / "parsed" / digest
     if not folder.is_dir():

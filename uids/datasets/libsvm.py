@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from uids.datasets import Data
-from uids.datasets.files import Parts, parsed
+from uids.datasets.files import Parts, fingerprint, parsed
 from uids.errors import UidsError
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -25,6 +25,11 @@ class Libsvm:
     train: str
     validation: str | None = None
     test: str | None = None
+
+    def fingerprint(self) -> Any:
+        return fingerprint(
+            [Path(path) for path in (self.train, self.validation, self.test) if path]
+        )
 
     def load(self) -> Data:
         given = {"train": self.train, "validation": self.validation, "test": self.test}

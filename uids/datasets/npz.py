@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.datasets import Data
+from uids.datasets.files import fingerprint
 from uids.datasets.libsvm import as_data
 from uids.errors import UidsError
 
@@ -23,6 +24,11 @@ class Npz:
     train: str
     validation: str | None = None
     test: str | None = None
+
+    def fingerprint(self) -> Any:
+        return fingerprint(
+            [Path(path) for path in (self.train, self.validation, self.test) if path]
+        )
 
     def load(self) -> Data:
         given = {"train": self.train, "validation": self.validation, "test": self.test}

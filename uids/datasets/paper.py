@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uids.datasets import Data
-from uids.datasets.files import File, Parts, find, locate, parsed
+from uids.datasets.files import File, Parts, find, fingerprint, locate, parsed
 from uids.datasets.libsvm import as_data, read
 from uids.errors import UidsError
 
@@ -36,6 +36,9 @@ class PublicSet:
     @classmethod
     def here(cls) -> bool:
         return all(find(file) is not None for file in cls.files.values())
+
+    def fingerprint(self) -> Any:
+        return fingerprint([path for path in map(find, self.files.values()) if path])
 
     def load(self) -> Data:
         paths = {part: locate(file) for part, file in self.files.items()}

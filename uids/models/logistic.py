@@ -86,6 +86,17 @@ class LogisticCurvature:
     def scale(self) -> float:
         return self.rows * self.at.C
 
+    @property
+    def columns(self) -> int:
+        return self.at.columns
+
+    @property
+    def dense_cost(self) -> float:
+        """About how many products with H the dense form costs: a Gram matrix for each pair of
+        classes, by matrix multiplication, which is some ten times quicker than as many vectors."""
+        k = self.at.columns
+        return max(k * (k + 1) / 2, (k + 1) * self.over.X.shape[1] / 80)
+
     @cached_property
     def _p(self) -> Array:  # (n, k)
         P = self.at.probabilities(self.over)
@@ -104,17 +115,41 @@ class LogisticCurvature:
         return U
 
     def dot(self, V: Array) -> Array:
+        if self.at.classes == 2:
+            return self._dot_binary(V)
         return self._dot(V, self.over, self._p, self.weights, 1.0)
 
     def dot_rows(self, V: Array, index: Array) -> Array:
         weights = None if self.weights is None else self.weights[index]
         return self._dot(V, self.over.take(index), self._p[index], weights, self.rows / len(index))
 
+    @cached_property
+    def _w(self) -> Array:  # ω_i p_i (1 − p_i), binary
+        w = (self._p * (1 - self._p))[:, 0]
+        return w if self.weights is None else w * self.weights
+
+    @cached_property
+    def _xw(self) -> Array:  # Xᵀ w
+        return self.over.X.tdot(self._w)
+
+    def _dot_binary(self, V: Array) -> Array:
+        """With the backend's fused Xᵀ(w ∘ (X V)); the intercept needs only Xᵀw beside it."""
+        d = self.over.X.shape[1]
+        top = V[:d]
+        result = np.empty(V.shape)
+        result[:d] = self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
+        result[:d] += top / self.at.C
+        if self.at.intercept:
+            result[:d] += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
+            result[-1] = self._xw @ top + self._w.sum() * V[-1]
+        result /= self.rows
+        return result
+
     def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
         k, b = self.at.columns, self.at.intercept
         T = V.reshape(self.size // k, -1)  # (d + b, k m)
         U = _product(rows, T, b).reshape(len(rows), k, -1)
-        result = _transposed(rows, self._weigh(U, P, weights).reshape(len(rows), -1), b)
+        result = transposed(rows, self._weigh(U, P, weights).reshape(len(rows), -1), b)
         result *= scale / self.rows
         penalised = len(T) - b
         result[:penalised] += T[:penalised] / (self.at.C * self.rows)
@@ -158,7 +193,7 @@ class LogisticCurvature:
         return H
 
     def gradient(self, rows: Rows) -> Array:
-        return _transposed(rows, self.at.residuals(rows), self.at.intercept).ravel()
+        return transposed(rows, self.at.residuals(rows), self.at.intercept).ravel()
 
     def gradient_norms(self, rows: Rows) -> Array:
         # ∇l_i is the outer product of x_i (with its 1, if there is an intercept) and r_i.
@@ -177,11 +212,21 @@ class LogisticCurvature:
             X = np.hstack([X, np.ones((len(rows), 1))])
         return np.einsum("ij,ik->jki", X, self.at.residuals(rows)).reshape(self.size, -1)
 
+    def _residuals(self, rows: Rows) -> Array:
+        if rows is not self.over:
+            return self.at.residuals(rows)
+        R = self._p.copy()  # known already: no further pass over X
+        if self.at.classes == 2:
+            R[:, 0] -= rows.y
+        else:
+            R[np.arange(len(rows)), rows.y] -= 1
+        return R
+
     def row_products(self, rows: Rows, S: Array) -> Array:
         k = self.at.columns
         U = _product(rows, S.reshape(self.size // k, -1), self.at.intercept)
         U = U.reshape(len(rows), k, -1)
-        products = np.einsum("ikm,ik->im", U, self.at.residuals(rows))
+        products = np.einsum("ikm,ik->im", U, self._residuals(rows))
         return products.reshape(len(rows), *S.shape[1:])
 
     def row_forms(self, rows: Rows, inverse: Array) -> Array:
@@ -210,7 +255,7 @@ class LogisticCurvature:
             E -= P * E.sum(axis=1, keepdims=True)
         if self.weights is not None:
             E *= np.sqrt(self.weights)[:, None, None]
-        B = _transposed(self.over, E.reshape(self.rows, -1), self.at.intercept)
+        B = transposed(self.over, E.reshape(self.rows, -1), self.at.intercept)
         d = self.over.X.shape[1]
         B[:d] += rng.standard_normal(B[:d].shape) / np.sqrt(self.at.C)
         return B.reshape(self.size, count) / np.sqrt(self.rows)
@@ -258,7 +303,7 @@ def _product(rows: Rows, T: npt.NDArray[Any], intercept: bool) -> Array:
     return result
 
 
-def _transposed(rows: Rows, U: Array, intercept: bool) -> Array:
+def transposed(rows: Rows, U: Array, intercept: bool) -> Array:
     """Xᵀ U, with the sums of U below it where there is an intercept."""
     product = rows.X.tdot(U[:, 0])[:, None] if U.shape[1] == 1 else rows.X.tdot(U)
     if not intercept:

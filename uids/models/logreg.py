@@ -11,7 +11,7 @@ import numpy as np
 from uids.backends import Array
 from uids.errors import UidsError, require
 from uids.models import Rows
-from uids.models.logistic import FittedLogistic
+from uids.models.logistic import FittedLogistic, transposed
 
 CHOLESKY_LIMIT = 1000  # parameters up to which factorising H at each step is the quickest way
 
@@ -82,9 +82,11 @@ class LogisticRegression:
         residuals = fitted.residuals(rows)
         if weights is not None:
             residuals *= weights[:, None]
-        gradient = rows.X.tdot(residuals)
-        gradient += fitted.theta.reshape(-1, fitted.columns)[: len(gradient)] / self.C
-        largest = float(np.abs(gradient).max(initial=0)) / len(rows)
+        gradient = transposed(rows, residuals, self.fit_intercept)
+        d = rows.X.shape[1]
+        gradient[:d] += fitted.theta.reshape(-1, fitted.columns)[:d] / self.C
+        total = len(rows) if weights is None else float(weights.sum())
+        largest = float(np.abs(gradient).max(initial=0)) / total
         # A factor of 1,000, since rounding can keep a hard problem from the last digits of tol.
         if not largest <= 1000 * self.tol:
             raise UidsError(

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 import torch
-from torch.func import grad, jvp
+from torch.func import grad, jvp, vmap
 
 from uids.backends import Array
 from uids.errors import UidsError
@@ -17,7 +18,7 @@ from uids.models import Rows
 
 Tensor = torch.Tensor
 RowLosses = Callable[[Tensor, Tensor], Tensor]  # (scores (n, k), y (n,)) ↦ (n,)
-DIAGONAL_LIMIT = 2000  # parameters up to which the diagonal is exact
+DIAGONAL_LIMIT = 200  # parameters up to which the diagonal is exact
 DIAGONAL_PROBES = 100
 
 
@@ -103,6 +104,18 @@ class TorchCurvature:
     def scale(self) -> float:
         return 1 / (1 / (self.rows * self.at.C) + self.at.damping)
 
+    @property
+    def columns(self) -> int:
+        return 1 if self.at.classes == 2 else self.at.classes
+
+    @property
+    def dense_cost(self) -> float:
+        return float(self.size)
+
+    @property
+    def diagonal_cost(self) -> float:
+        return float(min(self.size, DIAGONAL_PROBES))
+
     @cached_property
     def _theta(self) -> Tensor:
         return self.at.to(self.at.theta)
@@ -142,6 +155,9 @@ class TorchCurvature:
         result = numpy(curved) * scale
         flat = V.reshape(self.size, -1)
         result += self.at.penalised[:, None] / self.at.C * flat
+        if isinstance(scores, LinearScores) and scores.intercept and scores.columns > 1:
+            # As in logreg: all intercepts can move together without effect; this term fixes that.
+            result[-scores.columns :] += flat[-scores.columns :].mean(axis=0)
         return np.asarray(result / self.rows + self.at.damping * flat).reshape(V.shape)
 
     def diagonal(self) -> Array:
@@ -184,12 +200,18 @@ class TorchCurvature:
         return np.concatenate(norms)
 
     def row_gradients(self, rows: Rows) -> Array:
-        data, slopes = self._slopes(rows)
-        each = torch.diag_embed(torch.ones(len(rows), dtype=self.at.dtype, device=self.at.device))
-        columns = [
-            self.at.scores.backward(self._theta, data, slopes * only[:, None]) for only in each
-        ]
-        return numpy(torch.stack(columns, dim=1))
+        if isinstance(self.at.scores, LinearScores):
+            X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
+            if self.at.scores.intercept:
+                X = np.hstack([X, np.ones((len(rows), 1))])
+            slopes = numpy(self._slopes(rows)[1])
+            return np.einsum("ij,ik->jki", X, slopes).reshape(self.size, -1)
+        data, y = self.at.scores.data(rows.X.X), self.at.labels(rows)
+
+        def row_loss(theta: Tensor, x: Tensor, label: Tensor) -> Tensor:
+            return self.at.row_losses(self.at.scores.value(theta, x[None]), label[None])[0]
+
+        return numpy(vmap(grad(row_loss), in_dims=(None, 0, 0))(self._theta, data, y)).T
 
     def penalty_product(self, s: Array) -> float:
         return float((self.at.penalised * self.at.theta) @ s / self.at.C)

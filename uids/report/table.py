@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-TRUSTED = 1e-2  # relative error of φ beyond which its signs and ranks begin to be wrong
+from uids.influences import TRUSTED
+
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
     "the subset."

@@ -16,6 +16,7 @@ from uids.backends import Array
 from uids.errors import require
 
 ON_FAILURE = ("error", "warn")
+COLUMNS = 32
 
 
 class Operator(Protocol):
@@ -55,8 +56,16 @@ class Solution:
 
 
 def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
-    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion."""
-    r = g - operator.dot(s)
+    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion.
+
+    A few columns at a time: H s of all of them may pass through n rows at once."""
+    if g.ndim == 1:
+        r = g - operator.dot(s)
+    else:
+        r = np.empty_like(g)
+        for i in range(0, g.shape[1], COLUMNS):
+            part = np.ascontiguousarray(s[:, i : i + COLUMNS])
+            r[:, i : i + COLUMNS] = g[:, i : i + COLUMNS] - operator.dot(part)
     scale = np.linalg.norm(g, axis=0)
     return r, float(np.max(np.linalg.norm(r, axis=0) / np.where(scale > 0, scale, 1)))
 
@@ -65,6 +74,10 @@ def check_stopping(tol: float, max_iter: int, on_failure: str) -> None:
     """The ranges that all iterative solvers share."""
     require(0 < tol < 1, "tol", "in (0, 1)", tol)
     require(max_iter >= 1, "max_iter", "1 or more", max_iter)
+    check_on_failure(on_failure)
+
+
+def check_on_failure(on_failure: str) -> None:
     require(on_failure in ON_FAILURE, "on_failure", "'error' or 'warn'", on_failure)
 
 

@@ -6,17 +6,20 @@ from dataclasses import dataclass, replace
 
 from uids.backends import Array
 from uids.solvers import Operator, Solution, check_stopping, memory
-from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.conjugate import Precondition, conjugate_gradients
 from uids.solvers.direct import Direct, bytes_needed
 from uids.solvers.pcg import mixed
 
 DIRECT_LIMIT = 1000  # parameters: factorising is then quicker than a hundred products
-PILOT = 10  # iterations of each rival
+DENSE_PRODUCTS = 100  # cost of the dense form, in products with H, beyond which CG is quicker
+PILOT = 10  # iterations of each rival; the loser's are not counted
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Plans from the shape and the memory of the machine, and then from the data.
+    """Plans from the shape, the memory of the machine and what the model says of the cost of its
+    dense form and its diagonal (``dense_cost``, ``diagonal_cost``, in products with H), and then
+    from the data.
 
     Up to some thousand parameters, and within half the memory, it factorises. Beyond that it
     lets plain CG and mixed PCG run a few iterations and goes on with the one that is ahead: a
@@ -34,28 +37,33 @@ class Auto:
     def solve(self, operator: Operator, g: Array) -> Solution:
         size = f"{operator.size:,} parameters"
         needed = bytes_needed(operator.size)
-        if operator.size <= DIRECT_LIMIT and needed <= memory() / 2:
+        dense, diagonal = (getattr(operator, f"{of}_cost", 1.0) for of in ("dense", "diagonal"))
+        cheap = dense <= DENSE_PRODUCTS
+        if operator.size <= DIRECT_LIMIT and cheap and needed <= memory() / 2:
             note = f"direct: {size} take {needed / 2**20:,.1f} MiB to factorise"
             return replace(Direct().solve(operator, g), note=note)
-        rivals = {"cg": None, "pcg": mixed(operator, 0.5)}
+        rivals: dict[str, Precondition | None] = {"cg": None}
+        pilot = min(PILOT, self.max_iter)
+        if diagonal <= pilot:
+            rivals["pcg"] = mixed(operator, 0.5)
         pilots = {
             name: conjugate_gradients(
-                operator, g, tol=self.tol, max_iter=PILOT, precondition=precondition
+                operator, g, tol=self.tol, max_iter=pilot, precondition=precondition
             )
             for name, precondition in rivals.items()
         }
         best = min(pilots, key=lambda name: pilots[name].relative_residual)
         ahead = ", ".join(f"{name} {p.relative_residual:.1e}" for name, p in pilots.items())
-        note = f"{best}: {size}; residual after {PILOT} iterations: {ahead}"
+        note = f"{best}: {size}; residual after {pilot} iterations: {ahead}"
         if pilots[best].converged:
             return replace(pilots[best], note=note)
         found = conjugate_gradients(
             operator,
             g,
             tol=self.tol,
-            max_iter=self.max_iter,
+            max_iter=max(1, self.max_iter - pilot),
             precondition=rivals[best],
             start=pilots[best].value,
             name=best,
         )
-        return replace(found, iterations=found.iterations + 2 * PILOT, note=note)
+        return replace(found, iterations=found.iterations + pilot, note=note)

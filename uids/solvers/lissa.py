@@ -9,6 +9,7 @@ import numpy as np
 from uids.backends import Array
 from uids.errors import UidsError, require
 from uids.solvers import Operator, Solution, check_stopping, residual
+from uids.solvers.direct import NOT_POSITIVE_DEFINITE
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,10 @@ class LiSSA:
         s = np.zeros_like(g)
         r, relative, used = g, 1.0, 0
         while relative > self.tol and used < self.max_iter:
-            s += np.mean([self._series(operator, r, scale, rng) for _ in range(self.repeats)], 0)
-            used += self.depth * self.repeats
+            depth = min(self.depth, -(-(self.max_iter - used) // self.repeats))
+            series = [self._series(operator, r, scale, depth, rng) for _ in range(self.repeats)]
+            s += np.mean(series, axis=0)
+            used += depth * self.repeats
             before = relative
             with np.errstate(over="ignore", invalid="ignore"):
                 r, relative = residual(operator, s, g)
@@ -67,12 +70,12 @@ class LiSSA:
         return Solution(s, status, used, relative)
 
     def _series(
-        self, operator: Operator, r: Array, scale: float, rng: np.random.Generator
+        self, operator: Operator, r: Array, scale: float, depth: int, rng: np.random.Generator
     ) -> Array:
         delta = r / scale
         width = min(self.batch, operator.rows)
         with np.errstate(over="ignore", invalid="ignore"):  # a series that diverges is told below
-            for _ in range(self.depth):
+            for _ in range(depth):
                 index = rng.integers(0, operator.rows, width)
                 delta = delta + (r - operator.dot_rows(delta, index)) / scale
         return delta
@@ -87,7 +90,12 @@ def spectrum_bound(operator: Operator, batch: int, rng: np.random.Generator) -> 
         value = 0.0
         for _ in range(20):
             v /= np.linalg.norm(v)
-            v = operator.dot(v) if index is None else operator.dot_rows(v, index)
+            product = operator.dot(v) if index is None else operator.dot_rows(v, index)
+            if not np.isfinite(product).all():
+                raise UidsError("the Hessian product is not finite: look for huge values in X")
+            if v @ product <= 0:
+                raise UidsError(NOT_POSITIVE_DEFINITE)
+            v = product
             value = float(np.linalg.norm(v))
         return value
 

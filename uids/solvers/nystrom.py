@@ -49,6 +49,8 @@ def preconditioner(operator: Operator, rank: int, seed: int) -> Precondition:
     omega, _ = qr(rng.standard_normal((operator.size, rank)), mode="economic")
     ridge = 1 / operator.scale
     Y = operator.dot(omega)
+    if not np.isfinite(Y).all():
+        raise UidsError("the Hessian product is not finite: look for huge values in X")
     # The ridge does not lie on an intercept, so that H − μI can be slightly indefinite there. A
     # shift mends that, and rounding; it is taken off again below.
     shift = np.finfo(float).eps * np.linalg.norm(Y) + ridge
