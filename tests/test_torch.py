@@ -173,7 +173,7 @@ def test_gauss_newton_is_positive_definite_where_the_hessian_is_not():
     assert influence_at(damped.curvature(train), train, train, CG()).solution.converged
 
 
-@pytest.mark.parametrize("solver", [CG(), LiSSA()], ids=["cg", "lissa"])
+@pytest.mark.parametrize("solver", [CG(), LiSSA(tol=1e-2, depth=300)], ids=["cg", "lissa"])
 def test_influence_of_a_network(network, solver):
     train, model = network
     validation = make_rows(n=20, d=3, classes=train.classes, seed=1)
