@@ -234,6 +234,8 @@ def test_estimates_for_large_problems(classes, monkeypatch):
     ):
         error = np.abs(estimate / value - 1)
         assert 1e-6 < error.mean() < 0.11  # 256 probes: 4 % in a norm, 9 % in a square
+    few = influence_at(model.curvature(train), train, train, Direct(), probes=4, seed=1)
+    assert np.abs(few.psi_norm / values[0] - 1).mean() > 0.1
 
 
 def test_leverage_sums_to_the_effective_number_of_parameters(fitted):

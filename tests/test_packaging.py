@@ -59,7 +59,7 @@ def plugin(folder, name, source, line):
 def test_the_wheel_holds_the_package_and_its_configs(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "uids/conf/config.yaml" in names
-    assert "uids/conf/experiment/samplers.yaml" in names
+    assert "uids/conf/experiment/noise.yaml" in names
     assert not [name for name in names if name.startswith(("tests", "conf", "plugins"))]
 
 

@@ -11,6 +11,7 @@ from uids.pipeline import make_settings
         ({"ratio": 0.0}, "ratio must be"),
         ({"ratio": float("nan")}, "ratio must be"),
         ({"repeats": 0}, "repeats must be 1 or more"),
+        ({"probes": 0}, "probes must be 1 or more"),
         ({"seed": -1}, "seed must be 0 or more"),
         ({"noise": 1.0}, "noise must be"),
         ({"draw": "lots"}, "draw must be 'exact' or 'bernoulli' or 'rounds'"),

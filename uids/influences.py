@@ -19,7 +19,6 @@ from uids.solvers import Solution
 from uids.split import encode
 
 EXACT_LIMIT = 512  # parameters up to which H⁻¹ itself is used for norms and forms
-PROBES = 256  # random vectors beyond that: a relative error of about √(1/512) = 4 % in a norm
 BLOCK = 2**25  # bytes of a temporary
 TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
 
@@ -38,6 +37,7 @@ class Influence:
     solver: Any
     solution: Solution
     phi: Array
+    probes: int = 256  # random vectors beyond EXACT_LIMIT: an error of √(1/512) = 4 % in a norm
     seed: int = 0
 
     @cached_property
@@ -76,10 +76,10 @@ class Influence:
             add(solve(self.solver, self.curvature, np.eye(size)).value)
             return np.sqrt(total)
         rng = np.random.default_rng([self.seed, 3])
-        for first in range(0, PROBES, width):
-            Z = rng.standard_normal((size, min(width, PROBES - first)))
+        for first in range(0, self.probes, width):
+            Z = rng.standard_normal((size, min(width, self.probes - first)))
             add(solve(self.solver, self.curvature, Z).value)
-        return np.sqrt(total / PROBES)
+        return np.sqrt(total / self.probes)
 
     def _width(self) -> int:
         """How many vectors of n and of size stay within BLOCK."""
@@ -101,11 +101,11 @@ class Influence:
         rng = np.random.default_rng([self.seed, 4])
         width = self._width()
         forms = 0.0
-        for first in range(0, PROBES, width):
-            noise = curvature.noise(min(width, PROBES - first), rng)
+        for first in range(0, self.probes, width):
+            noise = curvature.noise(min(width, self.probes - first), rng)
             S = solve(self.solver, curvature, noise).value
             forms = forms + curvature.row_forms_estimate(self.train, S) * noise.shape[1]
-        return np.asarray(forms / PROBES)
+        return np.asarray(forms / self.probes)
 
     @cached_property
     def leverage(self) -> Array:
@@ -170,12 +170,17 @@ def solve(solver: Any, curvature: Curvature, g: Array) -> Solution:
 
 
 def influence_at(
-    curvature: Curvature, train: Rows, validation: Rows, solver: Any, seed: int = 0
+    curvature: Curvature,
+    train: Rows,
+    validation: Rows,
+    solver: Any,
+    probes: int = 256,
+    seed: int = 0,
 ) -> Influence:
     """The influence of the training rows at a fitted model: one solve, one product with X."""
     solution = solve(solver, curvature, curvature.gradient(validation))
     phi = -curvature.row_products(train, solution.value)
-    return Influence(curvature, train, validation, solver, solution, phi, seed)
+    return Influence(curvature, train, validation, solver, solution, phi, probes, seed)
 
 
 def influence(
@@ -184,6 +189,7 @@ def influence(
     validation: tuple[Any, Any],
     solver: Any = "auto",
     backend: Any = "numpy",
+    probes: int = 256,
     seed: int = 0,
 ) -> Influence:
     """The influence of the rows of ``train``, a pair (X, y), on the loss of ``validation``.
@@ -209,7 +215,7 @@ def influence(
     if getattr(fitted, "classes", len(labels)) != len(labels):
         raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")
     try:
-        found = influence_at(fitted.curvature(rows), rows, judged, solver, seed)
+        found = influence_at(fitted.curvature(rows), rows, judged, solver, probes, seed)
     except (ValueError, IndexError) as error:
         d = rows.X.shape[1]
         raise UidsError(f"the model does not fit data of {d} features: {error}") from error

@@ -154,7 +154,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         full = parts.model.fit(train)
     with clock.stage("influence"), blaming("solver", parts.solver):
         curvature = full.curvature(train)
-        found = influence_at(curvature, train, validation, parts.solver, settings.seed)
+        probes, seed = settings.probes, settings.seed
+        found = influence_at(curvature, train, validation, parts.solver, probes, seed)
         table = Scores(found.phi, full.losses(train), train.y, found)
     with clock.stage("sample"), blaming("sampler", parts.sampler):
         pi = checked(parts.sampler.probabilities(table), len(train), parts.sampler)

@@ -57,6 +57,7 @@ class Settings:
     stratify: bool = key(True, "keep the share of each class in the subset")
     split: SplitSettings = field(default_factory=SplitSettings)
     noise: float = key(0.0, "share of the training labels to flip, to see whether uids finds them")
+    probes: int = key(256, "random vectors behind ‖ψ‖ and leverage beyond 512 parameters")
     cache: bool = key(True, "reuse what is already computed; false: compute everything again")
 
     def __post_init__(self) -> None:
@@ -64,5 +65,6 @@ class Settings:
         require(self.final == "subset", "final", "'subset'", self.final)
         require(self.seed >= 0, "seed", "0 or more", self.seed)
         require(self.repeats >= 1, "repeats", "1 or more", self.repeats)
+        require(self.probes >= 1, "probes", "1 or more", self.probes)
         require(self.draw in DRAWS, "draw", one_of(DRAWS), self.draw)
         require(0 <= self.noise < 1, "noise", "in [0, 1)", self.noise)
