@@ -66,6 +66,8 @@ def application(arguments: Sequence[str]) -> int:
         from uids.sweep import sweep
 
         return sweep(words, config_dir)
+    if config_dir is not None and any(word.startswith("hydra/sweeper=") for word in words):
+        raise UidsError("--config-dir does not go with another sweeper: leave out hydra/sweeper")
     if config_dir is not None or any(word.startswith("hydra.searchpath") for word in words):
         with composing() as loader:
             mode = RunMode.MULTIRUN if multirun else RunMode.RUN

@@ -10,7 +10,7 @@ from typing import Any
 
 from uids import __version__
 from uids.influences import Influence
-from uids.registry import REGISTRIES, plugins
+from uids.registry import REGISTRIES, Entry, plugins
 from uids.settings import Settings
 from uids.split import Split
 
@@ -26,14 +26,23 @@ class Components:
     backend: Any
 
 
+def entry_of(kind: str, component: Any) -> Entry | None:
+    """The registry's entry for the component's class, if it is registered."""
+    target = f"{type(component).__module__}:{type(component).__qualname__}"
+    entries = REGISTRIES[kind].entries()
+    return next((entry for entry in entries if entry.target == target), None)
+
+
 def name_of(kind: str, component: Any) -> str:
     """The name under which the component's class is registered, else the class's own."""
-    cls = type(component)
-    target = f"{cls.__module__}:{cls.__qualname__}"
-    for entry in REGISTRIES[kind].entries():
-        if entry.target == target:
-            return entry.name
-    return str(cls.__qualname__)
+    entry = entry_of(kind, component)
+    return entry.name if entry else str(type(component).__qualname__)
+
+
+def fields_of(component: Any) -> dict[str, Any]:
+    """The component's config."""
+    fields = [f for f in dataclasses.fields(component) if f.init and f.repr]
+    return {f.name: getattr(component, f.name) for f in fields}
 
 
 def describe(parts: Components, settings: Settings) -> dict[str, Any]:
@@ -41,12 +50,7 @@ def describe(parts: Components, settings: Settings) -> dict[str, Any]:
     described: dict[str, Any] = {}
     for field in dataclasses.fields(parts):
         component = getattr(parts, field.name)
-        values = {
-            f.name: getattr(component, f.name)
-            for f in dataclasses.fields(component)
-            if f.init and f.repr
-        }
-        described[field.name] = {"name": name_of(field.name, component), **values}
+        described[field.name] = {"name": name_of(field.name, component), **fields_of(component)}
     return {**described, **dataclasses.asdict(settings)}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from uids import cache
 from uids.backends import Array, Matrix
 from uids.datasets import Arrays, Data, check
 from uids.describe import (
@@ -27,7 +28,7 @@ from uids.describe import (
 from uids.draw import Draw, draw
 from uids.errors import UidsError, check_types, require, unknown
 from uids.evaluate import evaluate, gamma
-from uids.influences import influence_at
+from uids.influences import Influence, influence_at
 from uids.models import Fitted, Rows
 from uids.registry import component, one_line
 from uids.scores import Scores
@@ -150,12 +151,18 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         test = None if shares.test is None else seen(shares.test)
         features = data.X.shape[1]
         del data  # its rows live on in the three parts
+        kept_at = cache.place(parts, train, validation) if settings.cache else None
+        known = cache.load(kept_at)
     with clock.stage("fit"), blaming("model", parts.model):
-        full = parts.model.fit(train)
+        full = parts.model.restore(known["theta"], train) if known else parts.model.fit(train)
     with clock.stage("influence"), blaming("solver", parts.solver):
-        curvature = full.curvature(train)
-        probes, seed = settings.probes, settings.seed
-        found = influence_at(curvature, train, validation, parts.solver, probes, seed)
+        at = full.curvature(train), train, validation, parts.solver
+        last = settings.probes, settings.seed
+        if known:
+            found = Influence(*at, cache.solution(known), known["phi"], *last)
+        else:
+            found = influence_at(*at, *last)
+            cache.save(kept_at, full.theta, found)
         table = Scores(found.phi, full.losses(train), train.y, found)
     with clock.stage("sample"), blaming("sampler", parts.sampler):
         pi = checked(parts.sampler.probabilities(table), len(train), parts.sampler)
@@ -213,6 +220,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             "influence": describe_influence(found),
             "sampling": {"gradient_bound": gradient_bound(parts.sampler, table)},
             "noise": found_flips(found.phi, flipped),
+            "cache": "hit" if known else "off" if kept_at is None else "miss",
             "seconds": clock.seconds(),
             "environment": environment(),
         },

@@ -58,7 +58,9 @@ class Settings:
     split: SplitSettings = field(default_factory=SplitSettings)
     noise: float = key(0.0, "share of the training labels to flip, to see whether uids finds them")
     probes: int = key(256, "random vectors behind ‖ψ‖ and leverage beyond 512 parameters")
-    cache: bool = key(True, "reuse what is already computed; false: compute everything again")
+    cache: bool = key(
+        True, "reuse fits, influence and finished runs; false: compute everything again"
+    )
 
     def __post_init__(self) -> None:
         require(0 < self.ratio <= 1, "ratio", "in (0, 1]", self.ratio)

@@ -18,7 +18,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from uids import __version__
 from uids.app import build, composing, job, load_trusted
+from uids.cache import source_digest
 from uids.config_errors import explain
 from uids.errors import UidsError
-from uids.registry import REGISTRIES, Entry
+from uids.registry import REGISTRIES
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_plan, write_summary
 from uids.trust import check_trusted
@@ -205,11 +205,3 @@ def run_name(plain: dict[str, Any], files: Any = None) -> str:
         )
     text = json.dumps([decides, files, versions], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def source_digest(entry: Entry) -> str:
-    """A plugin that is being worked on changes without a new version: its file is looked at."""
-    spec = find_spec(entry.target.partition(":")[0])
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        return ""
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]

@@ -39,7 +39,7 @@ class Npz:
 
 def read(path: Path, where: str) -> tuple[Any, Any]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files if name != "format"}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())

@@ -63,4 +63,7 @@ class Fitted(Protocol):
 
 
 class Model(Protocol):
+    """A model that can also be rebuilt from its parameters, ``restore(theta, rows)``, takes part in
+    the cache of fits."""
+
     def fit(self, rows: Rows, weights: Array | None = None, start: Any | None = None) -> Fitted: ...

@@ -69,14 +69,12 @@ class LogisticRegression:
         theta = estimator.coef_.T
         if self.fit_intercept:
             theta = np.vstack([theta, estimator.intercept_])
-        fitted = FittedLogistic(
-            np.ascontiguousarray(theta, dtype=np.float64).ravel(),
-            rows.classes,
-            self.C,
-            self.fit_intercept,
-        )
+        fitted = self.restore(np.ascontiguousarray(theta, dtype=np.float64).ravel(), rows)
         self._check_stationary(fitted, rows, weights)
         return fitted
+
+    def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
+        return FittedLogistic(theta, rows.classes, self.C, self.fit_intercept)
 
     def _check_stationary(self, fitted: FittedLogistic, rows: Rows, weights: Array | None) -> None:
         residuals = fitted.residuals(rows)

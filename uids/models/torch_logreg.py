@@ -38,19 +38,8 @@ class TorchLogisticRegression:
         self, rows: Rows, weights: Array | None = None, start: Any | None = None
     ) -> FittedTorch:
         columns = 1 if rows.classes == 2 else rows.classes
-        d, b = rows.X.shape[1], int(self.fit_intercept)
-        penalised = np.ones((d + b, columns))
-        penalised[d:] = 0
-        begin = FittedTorch(
-            theta=np.zeros((d + b) * columns) if start is None else start.theta,
-            classes=rows.classes,
-            C=self.C,
-            penalised=penalised.ravel(),
-            scores=LinearScores(columns, self.fit_intercept, Torch(self.device, self.dtype).matrix),
-            row_losses=cross_entropy,
-            device=self.device,
-            dtype=DTYPES[self.dtype],
-        )
+        size = (rows.X.shape[1] + self.fit_intercept) * columns
+        begin = self.restore(np.zeros(size) if start is None else start.theta, rows)
         fitted, largest = minimise(begin, rows, weights, self.tol, self.max_iter)
         # Rounding keeps float32 from more than about six digits.
         if not largest <= (1000 * self.tol if self.dtype == "float64" else 1e-4):
@@ -59,3 +48,19 @@ class TorchLogisticRegression:
                 f"most {self.max_iter} iterations; raise model.max_iter or scale the features"
             )
         return fitted
+
+    def restore(self, theta: Array, rows: Rows) -> FittedTorch:
+        columns = 1 if rows.classes == 2 else rows.classes
+        d, b = rows.X.shape[1], int(self.fit_intercept)
+        penalised = np.ones((d + b, columns))
+        penalised[d:] = 0
+        return FittedTorch(
+            theta=theta,
+            classes=rows.classes,
+            C=self.C,
+            penalised=penalised.ravel(),
+            scores=LinearScores(columns, self.fit_intercept, Torch(self.device, self.dtype).matrix),
+            row_losses=cross_entropy,
+            device=self.device,
+            dtype=DTYPES[self.dtype],
+        )

@@ -106,9 +106,13 @@ def run_table(metrics: dict[str, Any], folder: Path) -> str:
         f"{influence['harmful_fraction']:.1%} of the rows harm; solve: {influence['status']}, "
         f"relative residual {influence['relative_residual']:.0e}, "
         f"identity error {influence['identity_error']:.0e}",
-        f"{seconds['total']:.2f} s   report: {folder / 'report.html'}",
+        f"{seconds['total']:.2f} s{cached(metrics)}   report: {folder / 'report.html'}",
     ]
     return "\n".join(lines)
+
+
+def cached(metrics: dict[str, Any]) -> str:
+    return " (θ̂ and φ from the cache)" if metrics["cache"] == "hit" else ""
 
 
 def run_line(metrics: dict[str, Any], overrides: Sequence[str]) -> str:
@@ -117,5 +121,5 @@ def run_line(metrics: dict[str, Any], overrides: Sequence[str]) -> str:
     full, subset = metrics["full"][part]["logloss"], metrics["subset"][part]["logloss"]
     return (
         f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {subset:.4f} "
-        f"(full {full:.4f}), {metrics['seconds']['total']:.1f} s"
+        f"(full {full:.4f}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
     )
