@@ -111,7 +111,7 @@ def test_files_that_cannot_be_read_are_one_line(tmp_path):
     for name, path, message in [
         ("libsvm", "nowhere", "dataset.train: there is no file"),
         ("libsvm", "words", "not LIBSVM text"),
-        ("npz", "nowhere", "dataset.train: cannot read"),
+        ("npz", "nowhere", "dataset.train: there is no file"),
         ("npz", "words", "dataset.train: cannot read"),
         ("npz", "odd.npz", "must hold y and X, or .* it holds a"),
         ("npz", "code.npz", "cannot read .* allow_pickle=False"),

@@ -83,6 +83,26 @@ def fingerprint(paths: Sequence[Path]) -> list[Any]:
     return [[name, state.st_size, state.st_mtime_ns] for name, state in states]
 
 
+@dataclass(frozen=True)
+class OwnFiles:
+    """The files of a person's own; without ``validation`` or ``test`` a split is made."""
+
+    train: str
+    validation: str | None = None
+    test: str | None = None
+
+    def paths(self) -> dict[str, Path]:
+        given = {"train": self.train, "validation": self.validation, "test": self.test}
+        found = {part: Path(path) for part, path in given.items() if path}
+        for part, path in found.items():
+            if not path.is_file():
+                raise UidsError(f"dataset.{part}: there is no file {str(path)!r}")
+        return found
+
+    def fingerprint(self) -> list[Any]:
+        return fingerprint(list(self.paths().values()))
+
+
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder.
 

@@ -11,33 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from uids.datasets import Data
-from uids.datasets.files import Parts, fingerprint, parsed
+from uids.datasets.files import OwnFiles, Parts, parsed
 from uids.errors import UidsError
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 @dataclass(frozen=True)
-class Libsvm:
-    """A person's own files, taken as they are. Without ``validation`` or ``test`` a split is made;
-    the number of features is the largest in any of the files. X is CSR."""
-
-    train: str
-    validation: str | None = None
-    test: str | None = None
-
-    def fingerprint(self) -> Any:
-        return fingerprint(
-            [Path(path) for path in (self.train, self.validation, self.test) if path]
-        )
+class Libsvm(OwnFiles):
+    """A person's own files, taken as they are. The number of features is the largest in any of
+    them. X is CSR."""
 
     def load(self) -> Data:
-        given = {"train": self.train, "validation": self.validation, "test": self.test}
-        paths = {part: Path(path) for part, path in given.items() if path}
-        for part, path in paths.items():
-            if not path.is_file():
-                raise UidsError(f"dataset.{part}: there is no file {str(path)!r}")
-        return as_data(read(paths))
+        return as_data(read(self.paths()))
 
 
 def read(paths: Mapping[str, Path], features: int | None = None) -> Parts:

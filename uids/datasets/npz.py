@@ -11,28 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.datasets import Data
-from uids.datasets.files import fingerprint
+from uids.datasets.files import OwnFiles
 from uids.datasets.libsvm import as_data
 from uids.errors import UidsError
 
 
 @dataclass(frozen=True)
-class Npz:
+class Npz(OwnFiles):
     """A person's own archives, taken as they are: each has ``y`` and either ``X`` (dense) or the
     arrays of scipy's ``save_npz`` for CSR (``data``, ``indices``, ``indptr``, ``shape``)."""
 
-    train: str
-    validation: str | None = None
-    test: str | None = None
-
-    def fingerprint(self) -> Any:
-        return fingerprint(
-            [Path(path) for path in (self.train, self.validation, self.test) if path]
-        )
-
     def load(self) -> Data:
-        given = {"train": self.train, "validation": self.validation, "test": self.test}
-        parts = {part: read(Path(path), f"dataset.{part}") for part, path in given.items() if path}
+        parts = {part: read(path, f"dataset.{part}") for part, path in self.paths().items()}
         widest = max(X.shape[1] for X, _ in parts.values())
         return as_data({part: (widened(X, widest), y) for part, (X, y) in parts.items()})
 
