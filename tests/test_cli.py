@@ -250,7 +250,9 @@ def test_config_folders(cli, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.yaml").write_text("a: [")
     assert cli("-cd", "own", "repeats=1")[0] == 0  # a file that is not used does no harm
-    assert "does not go with another sweeper" in cli("-cd", "own", "hydra/sweeper=basic", "-m")[2]
+    for own in (["-cd", "own"], [f"hydra.searchpath=[file://{tmp_path}/own]"]):
+        err = cli(*own, "hydra/sweeper=basic", "-m")[2]
+        assert "does not go with another sweeper" in err
     assert "was given twice" in cli("-cd", "own", "-cd", "own")[2]
     assert "unknown option '--config-path'" in cli("--config-path=own")[2]
 

@@ -66,9 +66,11 @@ def application(arguments: Sequence[str]) -> int:
         from uids.sweep import sweep
 
         return sweep(words, config_dir)
-    if config_dir is not None and any(word.startswith("hydra/sweeper=") for word in words):
-        raise UidsError("--config-dir does not go with another sweeper: leave out hydra/sweeper")
-    if config_dir is not None or any(word.startswith("hydra.searchpath") for word in words):
+    if has_own_folder(words, config_dir):
+        if any(word.startswith("hydra/sweeper=") for word in words):
+            raise UidsError(
+                "a config folder does not go with another sweeper: leave out hydra/sweeper"
+            )
         with composing() as loader:
             mode = RunMode.MULTIRUN if multirun else RunMode.RUN
             load_trusted(loader, words, config_dir, mode)
@@ -123,12 +125,18 @@ def composing() -> Iterator[ConfigLoader]:
         yield GlobalHydra.instance().config_loader()
 
 
+def has_own_folder(overrides: Sequence[str], config_dir: str | None) -> bool:
+    return config_dir is not None or any("hydra.searchpath" in word for word in overrides)
+
+
 def load_trusted(
     loader: ConfigLoader, overrides: Sequence[str], config_dir: str | None, mode: RunMode
 ) -> DictConfig:
     """The config of a command, checked against what it would be without a folder of one's own."""
     own = [] if config_dir is None else [f"hydra.searchpath=[file://{Path(config_dir).resolve()}]"]
     config = loader.load_configuration("config", [*own, *overrides], run_mode=mode)
+    if not has_own_folder(overrides, config_dir):
+        return config
     typed = [word for word in overrides if word.lstrip("+~").startswith("hydra")]
     typed = [word for word in typed if "searchpath" not in word]
     check_trusted(config, loader.load_configuration("config", typed, run_mode=mode))

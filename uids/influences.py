@@ -217,6 +217,8 @@ def influence(
     try:
         found = influence_at(fitted.curvature(rows), rows, judged, solver, probes, seed)
     except (ValueError, IndexError) as error:
+        if fitted is not model:
+            raise  # fitted here, so it fits: the fault is another's
         d = rows.X.shape[1]
         raise UidsError(f"the model does not fit data of {d} features: {error}") from error
     if not found.identity_error <= TRUSTED:

@@ -7,7 +7,7 @@ results that are there already. Here
 - a point that is wrong or fails does not stop the others, and stands in the table with its reason;
 - a point whose result is there is not done again, so a sweep can be killed, continued, enlarged.
 
-Composing configs and launching jobs remain Hydra's: every launcher works.
+Composing configs and launching jobs remain Hydra's.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class LogisticCurvature:
     def dense(self) -> Array:
         k, b = self.at.columns, int(self.at.intercept)
         d = self.over.X.shape[1]
-        blocks = np.zeros((d + b, k, d + b, k))
+        pairs = np.zeros((d + b, k, d + b, k))
         for i in range(k):
             for j in range(i, k):
                 p, q = self._p[:, i], self._p[:, j]
@@ -185,8 +185,8 @@ class LogisticCurvature:
                 if b:
                     block[-1, :d] = block[:d, -1] = self.over.X.tdot(w)
                     block[-1, -1] = w.sum() + (1 / k if k > 1 else 0.0)
-                blocks[:, i, :, j] = blocks[:, j, :, i] = block
-        H = blocks.reshape(self.size, self.size)
+                pairs[:, i, :, j] = pairs[:, j, :, i] = block
+        H = pairs.reshape(self.size, self.size)
         penalised = np.arange(d * k)
         H[penalised, penalised] += 1 / self.at.C
         H /= self.rows
@@ -204,13 +204,10 @@ class LogisticCurvature:
                 part += np.asarray(block.multiply(block).sum(axis=1)).ravel()
             else:
                 part += np.einsum("ij,ij->i", block, block)
-        return np.sqrt(square) * np.linalg.norm(self.at.residuals(rows), axis=1)
+        return np.sqrt(square) * np.linalg.norm(self._residuals(rows), axis=1)
 
     def row_gradients(self, rows: Rows) -> Array:
-        X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
-        if self.at.intercept:
-            X = np.hstack([X, np.ones((len(rows), 1))])
-        return np.einsum("ij,ik->jki", X, self.at.residuals(rows)).reshape(self.size, -1)
+        return outer(rows, self._residuals(rows), self.at.intercept)
 
     def _residuals(self, rows: Rows) -> Array:
         if rows is not self.over:
@@ -281,11 +278,11 @@ class LogisticCurvature:
         k = self.at.columns
         E = _product(rows, s.reshape(-1, k), self.at.intercept)
         A = np.eye(k) - self._inner(rows) @ forms / self.rows
-        solved = np.linalg.solve(A, self.at.residuals(rows)[:, :, None])[:, :, 0]
+        solved = np.linalg.solve(A, self._residuals(rows)[:, :, None])[:, :, 0]
         return -np.einsum("ik,ik->i", E, solved)
 
     def self_influence(self, rows: Rows, forms: Array) -> Array:
-        R = self.at.residuals(rows)
+        R = self._residuals(rows)
         return -np.einsum("ia,iab,ib->i", R, forms, R)
 
     def penalty_product(self, s: Array) -> float:
@@ -312,3 +309,12 @@ def transposed(rows: Rows, U: Array, intercept: bool) -> Array:
     result[:-1] = product
     result[-1] = U.sum(axis=0)
     return result
+
+
+def outer(rows: Rows, R: Array, intercept: bool) -> Array:
+    """The outer products of x_i (with its 1, if there is an intercept) and R_i, as columns; dense,
+    and so only for as many rows as the caller has room for."""
+    X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
+    if intercept:
+        X = np.hstack([X, np.ones((len(rows), 1))])
+    return np.einsum("ij,ik->jki", X, R).reshape(X.shape[1] * R.shape[1], -1)

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch.func import grad, jvp, vmap
 
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
+from uids.models.logistic import outer
 
 Tensor = torch.Tensor
 RowLosses = Callable[[Tensor, Tensor], Tensor]  # (scores (n, k), y (n,)) ↦ (n,)
@@ -201,11 +201,7 @@ class TorchCurvature:
 
     def row_gradients(self, rows: Rows) -> Array:
         if isinstance(self.at.scores, LinearScores):
-            X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
-            if self.at.scores.intercept:
-                X = np.hstack([X, np.ones((len(rows), 1))])
-            slopes = numpy(self._slopes(rows)[1])
-            return np.einsum("ij,ik->jki", X, slopes).reshape(self.size, -1)
+            return outer(rows, numpy(self._slopes(rows)[1]), self.at.scores.intercept)
         data, y = self.at.scores.data(rows.X.X), self.at.labels(rows)
 
         def row_loss(theta: Tensor, x: Tensor, label: Tensor) -> Tensor:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uids.errors import require
+from uids.samplers.weighted import Weighted
 
 if TYPE_CHECKING:
     from uids.backends import Array
@@ -15,20 +15,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LocalCaseControl:
-    """π_i = 1 − p(y_i | x_i), |y_i − p_i| for two classes: rows that surprise the model; weighted.
+class LocalCaseControl(Weighted):
+    """π_i = 1 − p(y_i | x_i), |y_i − p_i| for two classes: rows that surprise the model.
 
     The original leaves the rows unweighted and corrects the intercept afterwards; weights do the
-    same for any model. ``floor`` keeps a weight from becoming arbitrarily large.
+    same for any model.
     """
 
-    floor: float = 0.01
-    normalise: bool = True
-
-    weighted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        require(0 < self.floor <= 1, "floor", "in (0, 1]", self.floor)
-
     def probabilities(self, scores: Scores) -> Array:
-        return np.clip(-np.expm1(-scores.loss), self.floor, 1)
+        return self.floored(-np.expm1(-scores.loss))

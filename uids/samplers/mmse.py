@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from uids.errors import require
+from uids.samplers.weighted import Weighted
 
 if TYPE_CHECKING:
     from uids.backends import Array
@@ -15,20 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MMSE:
-    """π_i ∝ |y_i − p_i| ‖H⁻¹ x_i‖ = ‖ψ_i‖, the largest being 1; weighted.
-
-    H has the ridge, as everywhere here. ``floor`` keeps a weight from becoming arbitrarily large.
-    """
-
-    floor: float = 0.01
-    normalise: bool = True
-
-    weighted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        require(0 < self.floor <= 1, "floor", "in (0, 1]", self.floor)
+class MMSE(Weighted):
+    """π_i ∝ |y_i − p_i| ‖H⁻¹ x_i‖ = ‖ψ_i‖, the largest being 1. H has the ridge, as everywhere."""
 
     def probabilities(self, scores: Scores) -> Array:
-        norm = scores.psi_norm
-        return np.clip(norm / max(norm.max(), np.finfo(float).tiny), self.floor, 1)
+        return self.relative(scores.psi_norm)
