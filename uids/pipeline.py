@@ -134,6 +134,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             f"sampler {name_of('sampler', parts.sampler)!r} weights rows by their inclusion "
             "probability, which draw=rounds does not know: use draw=exact"
         )
+    if not settings.download and missing(parts.dataset):
+        raise UidsError(missing(parts.dataset))
     clock = Clock(progress)
     split_seed = settings.seed if settings.split.seed is None else settings.split.seed
     with clock.stage("load"):
@@ -233,6 +235,13 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         full=full,
         subset=first[1],
     )
+
+
+def missing(dataset: Any) -> str:
+    """Why the data set cannot be read without a download; empty when it is here."""
+    if not hasattr(dataset, "here") or dataset.here():
+        return ""
+    return f"data set {name_of('dataset', dataset)!r} is not here (download=false)"
 
 
 @contextmanager
