@@ -77,7 +77,8 @@ def from_archive(path: Path) -> Parts:
                 if file is not None and name in (*BATCHES["train"], *BATCHES["test"]):
                     found[name] = two_classes(*batch(file.read(), f"{path}: {name}"), CAT, DOG)
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise UidsError(f"{path} is not CIFAR-10's archive: {error}") from error
+        reason = " ".join(str(error).split())
+        raise UidsError(f"{path} is not CIFAR-10's archive: {reason}") from error
     parts: Parts = {}
     for part, names in BATCHES.items():
         for name in names:
@@ -102,13 +103,14 @@ def batch(raw: bytes, where: str) -> tuple[Any, Any]:
             if opcode.name in ("NEWTRUE", "NEWFALSE"):
                 last_flag = opcode.name == "NEWTRUE"
             elif isinstance(argument, str | bytes) and opcode.name.endswith(STRINGS):
-                in_labels = argument in ("labels", b"labels")
+                if argument != "latin1":  # Python 3 writes it behind its bytes in protocol 2
+                    in_labels = argument in ("labels", b"labels")
                 if len(argument) > len(text):
                     # numpy says just before the bytes whether they are in Fortran's order.
                     text, is_fortran = argument, last_flag
             elif in_labels and opcode.name in INTEGERS:
                 labels.append(argument)
-        # Strings of Python 2, and bytes as Python 3 writes them in protocol 2, come as Latin-1.
+        # Strings of Python 2, and these bytes of Python 3, are shown as text in Latin-1.
         pixels = text.encode("latin-1") if isinstance(text, str) else text
     except ValueError as error:
         raise UidsError(f"{where} is not a batch of CIFAR-10: {error}") from error

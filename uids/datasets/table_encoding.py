@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from uids.datasets.files import Parts, stacked
-from uids.datasets.tables import FLAG, NUMBER, TEXT, Columns, Table, Types, tidy
+from uids.datasets.tables import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
 from uids.errors import UidsError
 
 Array = npt.NDArray[Any]
@@ -111,14 +111,16 @@ class Labels:
         codes.append(np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()])
 
     def typed(self) -> dict[str, Array]:
-        """y of each part: integers if all labels are, else numbers if all are, else text."""
+        """y of each part: whole numbers if all labels are, else numbers if all are, else text."""
         texts = pa.array(list(self.known), TEXT)
-        for kind in (pa.int64(), NUMBER):
-            try:
-                values = pc.cast(texts, kind).to_numpy()
-                break
-            except pa.ArrowInvalid:
-                values = np.array(list(self.known))
+        if reads_as(texts, pa.int64()):
+            values = pc.cast(texts, pa.int64()).to_numpy()
+        elif reads_as(texts, NUMBER):
+            values = pc.cast(texts, NUMBER).to_numpy()
+            if (values == np.rint(values)).all() and (abs(values) < 2**53).all():
+                values = values.astype(np.int64)  # "+1", "1.0"
+        else:
+            values = np.array(list(self.known))
         return {part: values[np.concatenate(codes)] for part, codes in self.codes.items()}
 
 

@@ -20,6 +20,7 @@ from uids.errors import UidsError, unknown
 
 NUMBER, FLAG, TEXT = pa.float64(), pa.bool_(), pa.large_string()  # what a column can hold
 MISSING = pa.array(pa_csv.ConvertOptions().null_values, TEXT)  # "", "NA", "NaN", "null", …
+BLOCK, ROWS = 2**25, 2**17  # bytes of text, rows of Parquet that are read at a time
 TARGETS = ("target", "label", "class", "y", "click")
 
 Columns = dict[str, Any]  # name ↦ arrow array: some rows of a table
@@ -121,7 +122,7 @@ class Csv(Tables):
             convert = pa_csv.ConvertOptions(
                 include_columns=originals, column_types=dict.fromkeys(originals, TEXT)
             )
-            blocks = pa_csv.ReadOptions(block_size=2**25)
+            blocks = pa_csv.ReadOptions(block_size=BLOCK)
             with reading(where), pa_csv.open_csv(path, blocks, layout, convert) as file:
                 for batch in file:
                     yield dict(zip(names, map(tidy, batch.columns), strict=True))
@@ -161,7 +162,7 @@ class Parquet(Tables):
 
         def batches(names: Sequence[str]) -> Iterator[Columns]:
             with reading(where), pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=2**17, columns=list(names)):
+                for batch in file.iter_batches(batch_size=ROWS, columns=list(names)):
                     yield {name: batch.column(name) for name in names}
 
         def types(names: Sequence[str]) -> Types:
@@ -184,5 +185,5 @@ def held_by(field: Any, where: str) -> Any:
         return TEXT
     raise UidsError(
         f"{where}: column {field.name!r} is of type {field.type}; make numbers or text of it, "
-        f"or leave it out"
+        "or drop it (dataset.id leaves out one column)"
     )
