@@ -135,8 +135,7 @@ class Criteo(ClickLog):
     an integer v > 2 is the category ⌊log(v)²⌋, one ≤ 2 is its own, a missing value is one too.
 
     Not done: their indicators from decision trees, and their one category for all rare values. The
-    paper has a sample of 1 % of these rows, of which it does not say which: any part of the file
-    can be put in its place.
+    paper has a random sample of 1 % of these rows: any part of the file can be put in its place.
     """
 
     files = {"train": File("criteo/train.txt", others=("train.txt", "criteo_sample.tsv"))}

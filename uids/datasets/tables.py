@@ -108,7 +108,8 @@ class Csv(Tables):
         layout = pa_csv.ParseOptions(
             delimiter="\t" if ".tsv" in path.suffixes else ",", newlines_in_values=True
         )
-        with reading(where), pa_csv.open_csv(path, parse_options=layout) as file:
+        pieces = pa_csv.ReadOptions(block_size=BLOCK)
+        with reading(where), pa_csv.open_csv(path, pieces, layout) as file:
             header = list(file.schema.names)
         written = {name.strip(): name for name in header}  # "a, b" is the column b
         if len(written) < len(header):
@@ -122,8 +123,7 @@ class Csv(Tables):
             convert = pa_csv.ConvertOptions(
                 include_columns=originals, column_types=dict.fromkeys(originals, TEXT)
             )
-            blocks = pa_csv.ReadOptions(block_size=BLOCK)
-            with reading(where), pa_csv.open_csv(path, blocks, layout, convert) as file:
+            with reading(where), pa_csv.open_csv(path, pieces, layout, convert) as file:
                 for batch in file:
                     yield dict(zip(names, map(tidy, batch.columns), strict=True))
 
