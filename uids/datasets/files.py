@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,40 @@ def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> P
     if not folder.is_dir():
         _store(folder, parse())
     return _load(folder)
+
+
+def stacked(blocks: Iterable[Any]) -> Any:
+    """Blocks of rows, all dense or all CSR, one under another; None where there are none.
+
+    They go to disk as they come and are mapped from there, so that memory holds one at a time.
+    """
+    scratch = cache_folder() / "parsed"
+    scratch.mkdir(parents=True, exist_ok=True)
+    counts, block = [], None
+    with (
+        tempfile.TemporaryFile(dir=scratch) as values,
+        tempfile.TemporaryFile(dir=scratch) as indices,
+    ):
+        for block in blocks:
+            if sp.issparse(block):
+                block.data.tofile(values)
+                block.indices.astype(np.int32, copy=False).tofile(indices)
+                counts.append(np.diff(block.indptr))
+            else:
+                block.tofile(values)
+        if block is None:
+            return None
+        data = _mapped(values, block.dtype)
+        if not sp.issparse(block):
+            return data.reshape(-1, block.shape[1])
+        starts = np.concatenate([[0], *counts]).cumsum(dtype=np.int64)
+        shape = (len(starts) - 1, block.shape[1])
+        return sp.csr_matrix((data, _mapped(indices, np.int32), starts), shape=shape, copy=False)
+
+
+def _mapped(file: Any, dtype: Any) -> Any:
+    file.seek(0, os.SEEK_END)
+    return np.memmap(file, dtype, mode="r") if file.tell() else np.empty(0, dtype)
 
 
 def _store(folder: Path, parts: Parts) -> None:
