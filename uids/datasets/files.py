@@ -121,7 +121,7 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     folder = cache_folder() / "parsed" / digest
     if not folder.is_dir():
         _make(folder, write)
-    return _load(folder)
+    return load(folder)
 
 
 def _make(folder: Path, write: Callable[[Path], None]) -> None:
@@ -184,7 +184,7 @@ class GrowingArray:
         np.lib.format.write_array_header_1_0(self._file, header)
 
 
-def _load(folder: Path) -> Parts:
+def load(folder: Path) -> Parts:
     def array(part: str, name: str) -> Any:
         return np.load(folder / f"{part}-{name}.npy", mmap_mode="r", allow_pickle=False)
 

@@ -41,15 +41,19 @@ SMALLEST_POWER, LARGEST_POWER = -342, 308
 
 
 def _powers_of_five() -> Any:
-    """The leading 128 bits of 5^q, rounded up for q < 0: (number of q, 2), high word first."""
+    """The leading 128 bits of 5^q: (number of q, 2), high word first.
+
+    Rounded up for −27 ≤ q < 0, where a product with them can be half-way between two float64 and
+    must not fall short of it; else cut off.
+    """
     table = []
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
         power = 5 ** abs(q)
-        if q < 0:
-            power = (1 << (power.bit_length() + 128 + 128)) // power + 1
-        extra = power.bit_length() - 128
-        power = power >> extra if extra > 0 else power << -extra
-        table.append((power >> 64, power & (2**64 - 1)))
+        if q >= 0:
+            bits = power << 128 >> power.bit_length()
+        else:
+            bits = (1 << (power.bit_length() + 127)) // power + (q >= -27)
+        table.append((bits >> 64, bits & (2**64 - 1)))
     return np.array(table, dtype=np.uint64)
 
 
@@ -104,7 +108,7 @@ def rounded(digits: Any, power: Any) -> Any:
 
 @compiled
 def _ends_word(c: Any) -> Any:
-    return TAB <= c <= RETURN or c == SPACE or c == HASH
+    return (c == SPACE) | (c == HASH) | (TAB <= c <= RETURN)
 
 
 @compiled
