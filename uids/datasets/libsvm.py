@@ -25,7 +25,7 @@ from uids.errors import UidsError
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BLOCK = 2**22  # bytes of text: 0.01 s of work, and the arrays of a few blocks are little memory
-MOST_WORKERS = 8  # by then writing takes as long as parsing
+MOST_WORKERS = 8  # one thread reads and writes for all of them
 
 
 @dataclass(frozen=True)
