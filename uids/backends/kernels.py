@@ -1,9 +1,10 @@
 """Loops over a range of rows, compiled; ``uids/backends/numba.py`` shares the rows out to threads.
 
 All read X as it lies in memory. ``data`` is None where every stored value is 1: the values are then
-never read. ``rows`` lists the rows of X that take part, in order; empty means all of them. Row i of
-the range is row i of the result; ``base`` is the row at which the result begins. Indices are
-unsigned, since numba tests signed ones for wrap-around, which takes longer than the products.
+never read. Where ``square`` is not None each value is squared. (A test for None costs nothing: it
+is decided when numba compiles.) ``rows`` lists the rows of X that take part, in order; if it is
+empty, all do. Row i of the range is row i of the result, which begins at row ``base``. Indices are
+unsigned, since numba tests signed ones for wrap-around, and that takes longer than the products.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def csr_dot(data, indices, indptr, rows, first, last, v, w, out, base):  # type:
 
 @compiled()
 def csr_tdot(data, indices, indptr, rows, first, last, u, out, base, square):  # type: ignore[no-untyped-def]
-    """out += Σ_i u_i x_i, or with the squares of x_i."""
+    """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
         r = rows[i] if listed else i
@@ -59,7 +60,7 @@ def csr_tdot(data, indices, indptr, rows, first, last, u, out, base, square):  #
                 out[indices[j]] += z
             else:
                 x = np.float64(data[j])
-                out[indices[j]] += z * (x * x if square else x)
+                out[indices[j]] += z * x if square is None else z * x * x
 
 
 @compiled()
@@ -102,7 +103,7 @@ def csr_tdot_columns(  # type: ignore[no-untyped-def]
                     out[k, at + c] += z[c]
                 else:
                     x = np.float64(data[j])
-                    out[k, at + c] += z[c] * (x * x if square else x)
+                    out[k, at + c] += z[c] * x if square is None else z[c] * x * x
 
 
 @compiled()
@@ -133,13 +134,14 @@ def dense_dot(X, rows, first, last, v, out):  # type: ignore[no-untyped-def]
 
 @compiled(REORDER)
 def dense_tdot(X, rows, first, last, u, out, square):  # type: ignore[no-untyped-def]
-    """out += Σ_i u_i x_i, or with the squares of x_i."""
+    """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
         x = X[rows[i] if listed else i]
         z = u[i]
         for j in range(np.uint64(out.size)):
-            out[j] += z * (np.float64(x[j]) * x[j] if square else x[j])
+            y = np.float64(x[j])
+            out[j] += z * y if square is None else z * y * y
 
 
 @compiled(REORDER)

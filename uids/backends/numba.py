@@ -29,6 +29,7 @@ STEP = 2**18  # numbers between the two loops of a fused product: 2 MiB for each
 WIDTH = 8  # columns added into at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
 ZERO = np.uint64(0)
+MANY = 1024
 CONFIG: Any = numba.config
 
 
@@ -55,8 +56,9 @@ class Numba:
 
 
 @cache
-def pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="uids")
+def pool() -> ThreadPoolExecutor:
+    """One for all; it starts a thread only when none is idle."""
+    return ThreadPoolExecutor(MANY, thread_name_prefix="uids")
 
 
 if hasattr(os, "register_at_fork"):
@@ -65,7 +67,7 @@ if hasattr(os, "register_at_fork"):
 
 def on_threads(work: Callable[[int], None], count: int) -> None:
     """work(0), …, work(count − 1), the first in this thread; all have ended when it returns."""
-    futures = [pool(count - 1).submit(work, t) for t in range(1, count)]
+    futures = [pool().submit(work, t) for t in range(1, count)]
     try:
         work(0)
     finally:
@@ -156,8 +158,10 @@ class Kernels:
 
         The first thread adds into out itself and the others into scratch. There are as many as
         have more to add than to add up, and as many columns at once as keep the scratch small
-        beside X. ``steps`` is STEP numbers of scratch for the thread.
+        beside X. ``steps`` is scratch for up to STEP numbers.
         """
+        if out.size == 0:
+            return out
         table = out.reshape(len(out), -1)
         size, columns = table.shape
         threads = int(np.clip(self.entries // max(1, size), 1, self.threads))
@@ -165,7 +169,7 @@ class Kernels:
         width = int(np.clip(room, 1, min(WIDTH, columns)))
         cuts = self.ranges(threads)
         with self.scratch as scratch:
-            steps = scratch.empty(threads, STEP)
+            steps = scratch.empty(threads, min(STEP, self.shape[0] * width))
             for begin in range(0, columns, width):
                 wide = min(width, columns - begin)
                 parts = scratch.zeros(threads - 1, size, wide)
@@ -235,7 +239,7 @@ class SparseMatrix(Kernels):
         self.each(work)
         return out
 
-    def tdot(self, U: Array, square: bool = False) -> Array:
+    def tdot(self, U: Array, square: bool | None = None) -> Array:
         U = self.checked("U", U, self.shape[0])
 
         def add(
@@ -261,16 +265,16 @@ class SparseMatrix(Kernels):
         def add(
             first: Any, last: Any, sums: Array, column: Any, begin: Any, width: Any, steps: Array
         ) -> None:
-            height = STEP // width
+            height = np.uint64(steps.size) // width
             while first < last:
                 to = min(last, first + height)
                 if V.ndim == 1:
                     k.csr_dot(*X, first, to, V, w, steps, first)
-                    k.csr_tdot(*X, first, to, steps, sums.reshape(-1), first, False)
+                    k.csr_tdot(*X, first, to, steps, sums.reshape(-1), first, None)
                 else:
                     Z = steps[: height * width].reshape(-1, width)
                     k.csr_dot_columns(*X, first, to, V, w, Z, first, begin, ZERO, width)
-                    k.csr_tdot_columns(*X, first, to, Z, sums, first, ZERO, column, width, False)
+                    k.csr_tdot_columns(*X, first, to, Z, sums, first, ZERO, column, width, None)
                 first = to
 
         return self.sum(np.zeros(V.shape), add)
@@ -319,12 +323,12 @@ class DenseMatrix(Kernels):
         return out
 
     def tdot(self, U: Array) -> Array:
-        return self._tdot(U, False)
+        return self._tdot(U, None)
 
     def square_tdot(self, W: Array) -> Array:
         return self._tdot(W, True)
 
-    def _tdot(self, U: Array, square: bool) -> Array:
+    def _tdot(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
         out = np.zeros((self.shape[1], *U.shape[1:]))
         if self.by_rows(U):
@@ -350,6 +354,13 @@ class DenseMatrix(Kernels):
             Z = block @ V
             Z *= w[start : start + len(block)].reshape(-1, *[1] * (V.ndim - 1))
             out += block.T @ Z
+        return out
+
+    def gram(self, w: Array) -> Array:
+        w = self.checked("w", w, self.shape[0])
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for start, block in self.blocks():
+            out += block.T @ (block * w[start : start + len(block), None])
         return out
 
 
