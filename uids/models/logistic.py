@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 
-from uids.backends import Array, blocks
+from uids.backends import Array
 from uids.models import Rows
 
 
@@ -198,7 +198,7 @@ class LogisticCurvature:
     def gradient_norms(self, rows: Rows) -> Array:
         # ∇l_i is the outer product of x_i (with its 1, if there is an intercept) and r_i.
         square = np.full(len(rows), float(self.at.intercept))
-        for start, block in blocks(rows.X.X):
+        for start, block in rows.X.blocks():
             part = square[start : start + block.shape[0]]
             if sp.issparse(block):
                 part += np.asarray(block.multiply(block).sum(axis=1)).ravel()
@@ -232,8 +232,7 @@ class LogisticCurvature:
         S = inverse.reshape(D, k * D * k)
         forms = np.empty((len(rows), k, k))
         height = max(1, 2**22 // (k * self.size))
-        for start in range(0, len(rows), height):
-            block = rows.X.X[start : start + height]
+        for start, block in rows.X.blocks(height):
             X = block.toarray() if sp.issparse(block) else block
             if self.at.intercept:
                 X = np.hstack([X, np.ones((len(X), 1))])
