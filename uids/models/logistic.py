@@ -73,6 +73,7 @@ class LogisticCurvature:
     at: FittedLogistic
     over: Rows
     weights: Array | None = None
+    known: Array | None = None  # p_i as (n, k), where the caller has them: a pass over X less
 
     @property
     def size(self) -> int:
@@ -99,6 +100,8 @@ class LogisticCurvature:
 
     @cached_property
     def _p(self) -> Array:  # (n, k)
+        if self.known is not None:
+            return self.known
         P = self.at.probabilities(self.over)
         return P[:, 1:] if self.at.classes == 2 else P
 
@@ -108,7 +111,7 @@ class LogisticCurvature:
         if self.at.classes == 2:
             U *= P * (1 - P)
         else:
-            U -= (P * U).sum(axis=1, keepdims=True)
+            U -= np.einsum("ikz,ikm->im", P, U)[:, None]
             U *= P
         if weights is not None:
             U *= weights[:, None, None]
@@ -137,8 +140,8 @@ class LogisticCurvature:
         d = self.over.X.shape[1]
         top = V[:d]
         result = np.empty(V.shape)
-        result[:d] = self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
-        result[:d] += top / self.at.C
+        np.divide(top, self.at.C, out=result[:d])
+        result[:d] += self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
         if self.at.intercept:
             result[:d] += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
             result[-1] = self._xw @ top + self._w.sum() * V[-1]
