@@ -128,8 +128,7 @@ class LogisticCurvature:
 
     @cached_property
     def _w(self) -> Array:  # ω_i p_i (1 − p_i), binary
-        w = (self._p * (1 - self._p))[:, 0]
-        return w if self.weights is None else w * self.weights
+        return self.row_curvature()[:, 0]
 
     @cached_property
     def _xw(self) -> Array:  # Xᵀ w
@@ -161,12 +160,18 @@ class LogisticCurvature:
             result[-1] += np.repeat([mean], k, axis=0).ravel()
         return result.reshape(V.shape)
 
+    def row_curvature(self, index: Array | slice = slice(None)) -> Array:
+        """ω_i p_i (1 − p_i), (n, k), or those of some rows."""
+        P = self._p[index]
+        W = P * (1 - P)
+        if self.weights is not None:
+            W *= self.weights[index, None]
+        return W
+
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
         # diagonal of a positive definite matrix negative.
-        W = self._p * (1 - self._p)
-        if self.weights is not None:
-            W *= self.weights[:, None]
+        W = self.row_curvature()
         diagonal = self.over.X.square_tdot(W) + 1 / self.at.C
         if self.at.intercept:
             gauge = 1 / self.at.columns if self.at.columns > 1 else 0.0

@@ -19,12 +19,15 @@ from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
+from uids.models.preconditioner import Preconditioner, preconditioner, suits_head
 
 CHOLESKY_LIMIT = 1000  # parameters up to which a step may factorise H
 DENSE_PRODUCTS = 60  # cost of the dense form, in products with H, up to which it does
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
-ALPHA = 0.5  # of the mixed preconditioner
+NEAR = 0.03  # and near it: from a start that is given
+HEAD_PRODUCTS = 10  # in one step, after which the head of the preconditioner is worth its cost
+STALE_PRODUCTS = 40  # in one step, after which the head is made anew
 ARMIJO = 1e-4  # share of the decrease that the slope promises
 ROUNDING = 1e-12  # relative change of the objective that says nothing
 TRIALS = 60  # points along one direction, each 2 to 10 times nearer than the last
@@ -66,8 +69,8 @@ def minimise(
 
 def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
     """Steps until ``target``, in place on ``at``: how many, and how many products with H."""
-    steps = products = stuck = 0
-    forcing = Forcing()
+    steps = stuck = 0
+    inner = Inner(NEAR if at.theta.any() else LOOSEST)
     bar = tqdm(desc="newton", unit=" steps", total=max_iter, disable=None, delay=2, leave=False)
     with bar:  # quiet unless it takes seconds and somebody looks at it
         while at.largest > target and steps < max_iter and stuck < 3:
@@ -75,10 +78,7 @@ def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
             curvature = at.curvature()
             s = factorised(curvature, at.gradient)
             if s is None:
-                M = preconditioner(curvature)
-                eta = forcing.next(at.gradient, M)
-                s, inner = truncated(curvature, at.gradient, M, eta, 0.3 * target)
-                products += inner
+                s = inner.solve(curvature, at.gradient, 0.3 * target)
             if not at.move(s):
                 break
             steps += 1
@@ -87,7 +87,7 @@ def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
             stuck = stuck + 1 if level else 0
             bar.set_postfix_str(f"gradient {at.largest:.1e}", refresh=False)
             bar.update()
-    return steps, products
+    return steps, inner.products
 
 
 class _Point:
@@ -236,67 +236,81 @@ def factorised(curvature: LogisticCurvature, gradient: Array) -> Array | None:
     return s if np.isfinite(s).all() and s @ gradient < 0 else None
 
 
-def preconditioner(curvature: LogisticCurvature) -> Array:
-    """M = α diag(A) + (1 − α) I with A = nC·H, whose ridge is 1.
+class Inner:
+    """−H⁻¹ g, roughly, by preconditioned conjugate gradients; what it learns serves the next step.
 
-    Half and half takes the long tail of click logs as well as diag(A) alone, and costs images
-    (on which diag(A) alone is worse than nothing) a tenth at most: there is nothing to choose. The
-    intercept has no ridge that the I could stand for: its own diagonal.
+    The head of the preconditioner is made when a solve turns out long, and then kept, since near
+    the optimum H hardly changes; the diagonal alone is so cheap that each step has its own.
     """
-    M = curvature.diagonal()
-    M *= curvature.scale
-    penalised = len(M) - curvature.columns * curvature.at.intercept
-    M[:penalised] *= ALPHA
-    M[:penalised] += 1 - ALPHA
-    return np.maximum(M, np.finfo(float).eps * M.max(), out=M)
+
+    def __init__(self, loosest: float) -> None:
+        self.loosest = loosest
+        self.M: Preconditioner | None = None
+        self.size = 0.0  # of the last gradient
+        self.products = self.last = 0
+
+    def solve(self, curvature: LogisticCurvature, gradient: Array, floor: float) -> Array:
+        """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
+        others; or no coordinate of g + H s, which is the next gradient to first order, is above
+        ``floor``.
+
+        η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
+        to the wrong equation is no better step, and ever tighter as they gain more.
+        """
+        M = self.M
+        if M is None or not M.blocks or self.last > STALE_PRODUCTS:
+            M = preconditioner(curvature, head=M is not None and bool(M.blocks))
+        before, self.size = self.size, float(np.sqrt(gradient @ (gradient / M.diagonal)))
+        eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
+        s, r = np.zeros(len(gradient)), -gradient
+        limit = INNER_LIMIT
+        if not M.blocks and suits_head(curvature.over.X.X):
+            limit = HEAD_PRODUCTS
+        self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
+        if not done and limit < INNER_LIMIT:
+            M = preconditioner(curvature, head=True)
+            more, _ = conjugate(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
+            self.last += more
+        self.M = M
+        self.products += self.last
+        return s
 
 
-class Forcing:
-    """η, the relative residual that a step is solved to: loose at first, since far from the optimum
-    a better solution of the wrong equation is no better step, and then tight enough for steps that
-    gain more digits each time (Eisenstat and Walker 1996)."""
-
-    def __init__(self) -> None:
-        self.first = 0.0
-
-    def next(self, gradient: Array, M: Array) -> float:
-        size = float(np.sqrt(gradient @ (gradient / M)))
-        self.first = self.first or size
-        return min(LOOSEST, (size / self.first) ** 0.5)
-
-
-def truncated(
-    curvature: LogisticCurvature, gradient: Array, M: Array, eta: float, floor: float
-) -> tuple[Array, int]:
-    """−H⁻¹ g by conjugate gradients with M, roughly; and the products that it took.
-
-    Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the others; or
-    no coordinate of g + H s, which is the next gradient to first order, is above ``floor``.
-    """
-    s = np.zeros(len(gradient))
-    r = -gradient
-    z = r / M
+def conjugate(
+    curvature: LogisticCurvature,
+    s: Array,
+    r: Array,
+    M: Preconditioner,
+    gradient: Array,
+    eta: float,
+    floor: float,
+    limit: int,
+) -> tuple[int, bool]:
+    """The recursion, in place on s and r = −g − H s: how many products, and whether it is done."""
+    z = M.solve(gradient, np.empty(len(r)))
+    goal = eta**2 * float(gradient @ z)
+    M.solve(r, z)
     p = z.copy()
-    scaled = np.empty(len(gradient))
+    scaled = np.empty(len(r))
     rho = float(r @ z)
-    goal = eta**2 * rho
-    for products in range(1, INNER_LIMIT + 1):
+    for products in range(1, limit + 1):
         q = curvature.dot(p)
         bend = float(p @ q)
         if not np.isfinite(bend):
             raise UidsError(TOO_LARGE)
-        if bend <= 0:  # for rounding only: H is positive definite
-            return (s if products > 1 else z), products
+        if bend <= 0:  # for rounding only, since H is positive definite: what there is must do
+            s += 0 if s.any() else z
+            return products, True
         s += np.multiply(p, rho / bend, out=scaled)
         q *= rho / bend
         r -= q
-        np.divide(r, M, out=z)
+        M.solve(r, z)
         before, rho = rho, float(r @ z)
         if rho <= goal or peak(r) <= floor:
-            break
+            return products, True
         p *= rho / before
         p += z
-    return s, products
+    return limit, False
 
 
 def peak(vector: Array) -> float:
