@@ -36,10 +36,27 @@ class Preconditioner:
     many again, and so it is for sparse X alone.
     """
 
-    diagonal: Array  # of M, (size,)
+    diagonal: Array  # (size,)
+    columns: int  # k
     blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
 
     def solve(self, r: Array, out: Array) -> Array:
+        """M⁻¹ r, into ``out``.
+
+        Softmax does not change when the k parameters of one column move together: along that H
+        is the ridge alone, A = I. So the mean over classes passes as it is, and the rest is kept
+        free of it, which the diagonal, being different for each class, would not do by itself.
+        """
+        if self.columns == 1:
+            return self._solve(r, out)
+        R = r.reshape(-1, self.columns)
+        mean = R.mean(axis=1, keepdims=True)
+        self._solve((R - mean).ravel(), out)
+        Z = out.reshape(-1, self.columns)
+        Z += mean - Z.mean(axis=1, keepdims=True)
+        return out
+
+    def _solve(self, r: Array, out: Array) -> Array:
         np.divide(r, self.diagonal, out=out)
         for index, factor in self.blocks:
             out[index] = cho_solve((factor, True), r[index], check_finite=False)
@@ -54,7 +71,7 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
     M[:penalised] += 1 - ALPHA
     # Where all rows are certain nothing is left on the intercept.
     np.maximum(M, np.finfo(float).eps * M.max(), out=M)
-    return Preconditioner(M, head_blocks(curvature, M) if head else ())
+    return Preconditioner(M, curvature.columns, head_blocks(curvature, M) if head else ())
 
 
 def suits_head(X: Any) -> bool:
