@@ -87,7 +87,7 @@ class CountingMatrix:
 @pytest.fixture(params=["factorised", "truncated"])
 def way(request, monkeypatch):
     if request.param == "truncated":
-        monkeypatch.setattr(newton, "CHOLESKY_LIMIT", 0)
+        monkeypatch.setattr(newton, "SMALL", (0, 0))
     return request.param
 
 
@@ -150,12 +150,12 @@ def test_hard_problems_end_at_a_stationary_point(
     rows = Rows(Matrix(Numpy(), X), rows.y, classes)
     weights = np.random.default_rng(seed).integers(0, 3, 40) * 1.0
     weights[0] = 1
-    limit = newton.CHOLESKY_LIMIT
+    small = newton.SMALL
     try:
-        newton.CHOLESKY_LIMIT = 0 if truncated else limit
+        newton.SMALL = (0, 0) if truncated else small
         fitted = LogisticRegression(C=10.0**log_C, fit_intercept=intercept).fit(rows, weights)
     finally:
-        newton.CHOLESKY_LIMIT = limit
+        newton.SMALL = small
     # Rounding of a sum over x_i p_i leaves as much in a column as the column is large.
     assert largest(fitted, rows, weights) <= max(1e-9, 1e-13 * np.abs(X).max())
 

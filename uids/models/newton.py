@@ -21,8 +21,7 @@ from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
 from uids.models.preconditioner import Preconditioner, preconditioner, suits_head
 
-CHOLESKY_LIMIT = 1000  # parameters up to which a step may factorise H
-DENSE_PRODUCTS = 60  # cost of the dense form, in products with H, up to which it does
+SMALL = 10_000, 5  # rows, and cost of the dense H in products, up to which a step factorises it
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
@@ -222,8 +221,10 @@ def search(along: Along, value: float, slope: float) -> tuple[float, float] | No
 
 
 def factorised(curvature: LogisticCurvature, gradient: Array) -> Array | None:
-    """−H⁻¹ g by Cholesky; None where H is large, dear, or not positive definite for rounding."""
-    if curvature.size > CHOLESKY_LIMIT or curvature.dense_cost > DENSE_PRODUCTS:
+    """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
+    is not positive definite. With more rows a dense H at each step is dearer than a few products.
+    """
+    if curvature.rows > SMALL[0] or curvature.dense_cost > SMALL[1]:
         return None
     H = curvature.dense()
     if not np.isfinite(H).all():
@@ -264,7 +265,7 @@ class Inner:
         eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
         s, r = np.zeros(len(gradient)), -gradient
         limit = INNER_LIMIT
-        if not M.blocks and suits_head(curvature.over.X.X):
+        if not M.blocks and suits_head(curvature):
             limit = HEAD_PRODUCTS
         self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
         if not done and limit < INNER_LIMIT:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +32,7 @@ class Preconditioner:
     largest entries of the diagonal, among which such fields are, estimated from a sample of rows:
     those directions are the same in any rows. On click logs that takes a third to a quarter of the
     iterations; on images, whose columns are smooth rather than exclusive, it would take half as
-    many again, and so it is for sparse X alone.
+    many again, and so it is for sparse X, and for any X whose columns all find room in it.
     """
 
     diagonal: Array  # (size,)
@@ -74,8 +73,10 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
     return Preconditioner(M, curvature.columns, head_blocks(curvature, M) if head else ())
 
 
-def suits_head(X: Any) -> bool:
-    return sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1]
+def suits_head(curvature: LogisticCurvature) -> bool:
+    X = curvature.over.X.X
+    few = X.shape[1] <= HEAD // curvature.columns
+    return few or (sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1])
 
 
 def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
