@@ -74,7 +74,7 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
 
 
 def suits_head(curvature: LogisticCurvature) -> bool:
-    X = curvature.over.X.X
+    X = curvature.over.X.source  # of which the rows may be a part, and then just as sparse
     few = X.shape[1] <= HEAD // curvature.columns
     return few or (sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1])
 
@@ -87,7 +87,7 @@ def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Ar
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
     index = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
-    sample = Matrix(rows.X.backend, rows.X.X[index][:, head])
+    sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
         w = w * (curvature.at.C * n / len(index))
