@@ -19,9 +19,9 @@ from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
-from uids.models.preconditioner import Preconditioner, preconditioner, suits_head
+from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
 
-SMALL = 10_000, 5  # rows, and cost of the dense H in products, up to which a step factorises it
+SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
@@ -98,6 +98,8 @@ class _Point:
         self.start, self.rows, self.weights = start, rows, weights
         self.theta = np.array(start.theta, dtype=np.float64)
         self.penalised = len(self.theta) - start.columns * start.intercept
+        if start.columns > 1:  # no probability changes, and the penalty falls
+            centred(self.theta[: self.penalised], start.columns)
         self.P = np.empty((len(rows), start.columns))
         known = self.theta.any()
         self.Z = start.scores(rows) if known else np.zeros(self.P.shape)
@@ -147,9 +149,8 @@ class _Point:
 
     def move(self, s: Array) -> bool:
         """To the best point that the search finds along s; False where rounding hides the way."""
-        if self.penalised < len(s) and self.start.columns > 1:
-            # The softmax intercepts may all move together without effect: let them not.
-            s[self.penalised :] -= s[self.penalised :].mean()
+        if self.start.columns > 1:
+            centred(s, self.start.columns)
         slope = float(self.gradient @ s)
         U = replace(self.start, theta=s).scores(self.rows)
         found = search(self._along(s, U), self.value, slope)
@@ -224,7 +225,7 @@ def factorised(curvature: LogisticCurvature, gradient: Array) -> Array | None:
     """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
     is not positive definite. With more rows a dense H at each step is dearer than a few products.
     """
-    if curvature.rows > SMALL[0] or curvature.dense_cost > SMALL[1]:
+    if curvature.rows * curvature.size**2 > SMALL:
         return None
     H = curvature.dense()
     if not np.isfinite(H).all():
@@ -252,7 +253,8 @@ class Inner:
 
     def solve(self, curvature: LogisticCurvature, gradient: Array, floor: float) -> Array:
         """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
-        others; or no coordinate of g + H s, which is the next gradient to first order, is above
+        others, and the largest coordinate, which is what ``tol`` looks at, has come down to √η of
+        what it was; or no coordinate of g + H s, the next gradient to first order, is above
         ``floor``.
 
         η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
@@ -290,6 +292,7 @@ def conjugate(
     """The recursion, in place on s and r = −g − H s: how many products, and whether it is done."""
     z = M.solve(gradient, np.empty(len(r)))
     goal = eta**2 * float(gradient @ z)
+    ceiling = eta**0.5 * peak(gradient)
     M.solve(r, z)
     p = z.copy()
     scaled = np.empty(len(r))
@@ -307,7 +310,8 @@ def conjugate(
         r -= q
         M.solve(r, z)
         before, rho = rho, float(r @ z)
-        if rho <= goal or peak(r) <= floor:
+        height = peak(r)
+        if height <= floor or (rho <= goal and height <= ceiling):
             return products, True
         p *= rho / before
         p += z

@@ -43,23 +43,27 @@ class Preconditioner:
         """M⁻¹ r, into ``out``.
 
         Softmax does not change when the k parameters of one column move together: along that H
-        is the ridge alone, A = I. So the mean over classes passes as it is, and the rest is kept
-        free of it, which the diagonal, being different for each class, would not do by itself.
+        is the ridge alone, which drowns in the rounding of the rest. No gradient points there if θ
+        does not, and no direction shall: the mean over classes is taken out before and after.
         """
         if self.columns == 1:
             return self._solve(r, out)
         R = r.reshape(-1, self.columns)
-        mean = R.mean(axis=1, keepdims=True)
-        self._solve((R - mean).ravel(), out)
-        Z = out.reshape(-1, self.columns)
-        Z += mean - Z.mean(axis=1, keepdims=True)
-        return out
+        self._solve((R - R.mean(axis=1, keepdims=True)).ravel(), out)
+        return centred(out, self.columns)
 
     def _solve(self, r: Array, out: Array) -> Array:
         np.divide(r, self.diagonal, out=out)
         for index, factor in self.blocks:
             out[index] = cho_solve((factor, True), r[index], check_finite=False)
         return out
+
+
+def centred(v: Array, columns: int) -> Array:
+    """v less its mean over the classes, column by column of X, in place."""
+    V = v.reshape(-1, columns)
+    V -= V.mean(axis=1, keepdims=True)
+    return v
 
 
 def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
