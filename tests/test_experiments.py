@@ -172,3 +172,19 @@ def test_the_table_agrees_with_the_means_of_reference(cli, tmp_path, name):
         combined = np.hypot(error, error * np.sqrt(3))  # the reference has a third of the draws
         measured = float(line["subset_test_logloss"])
         assert abs(measured - expected) < 3 * combined + 5e-5  # its last digit
+
+
+def test_means_over_seeds(cli, tmp_path):
+    code, out, err = cli("ratio=0.7,0.9", "seed=0,1,2", FAST, "-m")
+    assert code == 0, err
+    folder = tmp_path / "outputs" / "sweep"
+    assert (folder / "figures" / "sweep.png").exists()
+    shown = markdown(folder / "summary.md")
+    assert [row[:2] for row in shown] == [["0.7", "3"], ["0.9", "3"]]
+    for row in shown:
+        mine = [line for line in lines(folder) if line["ratio"] == row[0]]
+        for at, name in ((2, "full_test_logloss"), (9, "subset_test_accuracy")):
+            values = [float(line[name]) for line in mine]
+            expected = np.mean(values), np.std(values, ddof=1) / np.sqrt(3)
+            assert [float(cell) for cell in row[at : at + 2]] == pytest.approx(expected, abs=6e-5)
+    assert "3 " in out
