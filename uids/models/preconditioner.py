@@ -30,8 +30,8 @@ class Preconditioner:
     the difference of two fields H is nothing but the ridge, and for fields of few values that is
     thousands of times less than the diagonal. The head is the block of A that belongs to the
     largest entries of the diagonal, among which such fields are, estimated from a sample of rows:
-    those directions are the same in any rows. On click-shaped data that leaves a third of the
-    passes or fewer. On images, whose columns are smooth rather than exclusive, it would take up to
+    those directions are the same in any rows. On click-shaped data a quarter to a third of the
+    passes are left. On images, whose columns are smooth rather than exclusive, it would take over
     twice as many, and so it is for sparse X, and for any X whose columns all find room in it.
     """
 
