@@ -68,22 +68,36 @@ def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, squar
 def csr_dot_columns(  # type: ignore[no-untyped-def]
     data, indices, starts, ends, rows, first, last, V, w, out, base, begin, at, width
 ):
-    """``csr_dot`` for ``width`` columns of V from ``begin`` on, all of them at each stored entry;
-    they become the columns of out from ``at`` on."""
+    """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``at`` on.
+    Four at a time stay in registers, and for the next four the row is in the cache."""
     listed = rows.size > 0
-    z = np.empty(width)
     for i in range(first, last):
         r = rows[i] if listed else i
-        z[:] = 0.0
-        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
-            k = indices[j]
-            for c in range(width):
-                if data is None:
-                    z[c] += V[k, begin + c]
-                else:
-                    z[c] += data[j] * V[k, begin + c]
-        for c in range(width):
-            out[i - base, at + c] = z[c] if w is None else z[c] * w[i]
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        scale = 1.0 if w is None else w[i]
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            s = t = p = q = 0.0
+            for j in range(start, end):
+                v = V[indices[j], begin + c : begin + c + FOUR]
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * v[0]
+                t += x * v[1]
+                p += x * v[2]
+                q += x * v[3]
+            o = out[i - base, at + c : at + c + FOUR]
+            o[0] = scale * s
+            o[1] = scale * t
+            o[2] = scale * p
+            o[3] = scale * q
+            c += FOUR
+        while c < width:
+            s = 0.0
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * V[indices[j], begin + c]
+            out[i - base, at + c] = scale * s
+            c += ONE
 
 
 @compiled()
@@ -92,19 +106,31 @@ def csr_tdot_columns(  # type: ignore[no-untyped-def]
 ):
     """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
     listed = rows.size > 0
-    z = np.empty(width)
     for i in range(first, last):
         r = rows[i] if listed else i
-        for c in range(width):
-            z[c] = U[i - base, begin + c]
-        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
-            k = indices[j]
-            for c in range(width):
-                if data is None:
-                    out[k, at + c] += z[c]
-                else:
-                    x = np.float64(data[j])
-                    out[k, at + c] += z[c] * x if square is None else z[c] * x * x
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            u = U[i - base, begin + c : begin + c + FOUR]
+            s, t, p, q = u[0], u[1], u[2], u[3]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                o = out[indices[j], at + c : at + c + FOUR]
+                o[0] += x * s
+                o[1] += x * t
+                o[2] += x * p
+                o[3] += x * q
+            c += FOUR
+        while c < width:
+            s = U[i - base, begin + c]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                out[indices[j], at + c] += x * s
+            c += ONE
 
 
 @compiled()
