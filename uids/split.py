@@ -91,6 +91,8 @@ def flip(
 ) -> tuple[npt.NDArray[np.int64], Indices]:
     """Exactly ``int(noise · n)`` labels changed to another class, and which rows they are."""
     count = int(noise * len(y))
+    if count == 0:
+        return y, np.empty(0, dtype=np.int64)
     flipped = np.sort(rng.permutation(len(y))[:count])
     noisy = y.copy()
     noisy[flipped] = (y[flipped] + 1 + np.floor(rng.random(count) * (classes - 1))) % classes
@@ -120,7 +122,8 @@ def encode(
     """(labels, y, parts): the classes of the training rows, y as 0..K−1, and the parts that the
     source itself separates."""
     try:
-        labels, y = np.unique(data.y, return_inverse=True)
+        labels = np.unique(data.y)
+        y = np.searchsorted(labels, data.y)  # quicker than the inverse that unique would sort for
     except TypeError as error:
         raise UidsError(f"the labels are of several types, which have no order: {error}") from error
     if data.y.dtype.kind == "f" and len(labels) > max(20, len(y) // 2):
