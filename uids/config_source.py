@@ -144,6 +144,8 @@ def help_text() -> str:
     lines = []
     for name, field in setting_fields(Settings):
         default = "null" if field.default is None else str(field.default).lower()
+        if isinstance(field.default, tuple):
+            default = f"[{','.join(f'{value:g}' for value in field.default)}]"
         lines.append(f"  {name:<18} {default:<8} {field.metadata['help']}")
     return HELP.format(keys="\n".join(lines))
 
