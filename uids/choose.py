@@ -36,7 +36,8 @@ from uids.settings import ChooseSettings, Settings
 from uids.subset import draw_subset, is_deterministic, probabilities
 
 AUTO = "auto"
-UNSEEN = 2  # imaginary rows of the guard
+UNSEEN = 3  # imaginary rows of the guard: no row of n harmed leaves 3 / n that may be, at 95 %
+FOLDS = ((1000, 8), (np.inf, 4))  # up to so many validation rows; more folds cost more fits
 PATIENCE = 2  # ratios in a row without a new best, after which a walk ends
 WORTH = 0.005  # of the full set's loss: a gain that a person would want to know of
 
@@ -68,6 +69,9 @@ class Selection:
 
 
 def wanted(sampler: Any, settings: Settings) -> bool:
+    """Whether there is anything to choose; an error where there cannot be."""
+    if settings.ratio == AUTO and settings.draw == "bernoulli" and not is_deterministic(sampler):
+        raise UidsError("draw=bernoulli does not use the ratio, so that ratio=auto has no choice")
     return settings.ratio == AUTO or getattr(sampler, "alpha", None) == AUTO
 
 
@@ -81,7 +85,11 @@ def choose(
 ) -> Selection:
     """The ratio, and the sampler with its α, for the scores of all validation rows."""
     train, validation, chosen = found.train, found.validation, settings.choose
-    folds = crossfit(full, found, min(chosen.folds, len(validation)), settings.seed)
+    m = len(validation)
+    if m < 2:
+        raise UidsError("ratio=auto needs more than one validation row: raise split.validation")
+    count = chosen.folds or next(folds for most, folds in FOLDS if m <= most)
+    folds = crossfit(full, found, min(count, m), settings.seed)
     base = full.losses(validation)
     ratios = list(chosen.ratios) if settings.ratio == AUTO else [float(settings.ratio)]
     ratios = sorted({ratio for ratio in ratios if ratio < 1 or settings.ratio != AUTO})[::-1]

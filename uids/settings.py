@@ -27,6 +27,7 @@ class SplitSettings:
     kind: str = key(
         "random", "random (stratified), sequential, given (files of the data set), or paper"
     )
+    train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
     validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
     test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
     seed: int | None = key(None, "seed of the split and of the label noise; null: that of the run")
@@ -38,6 +39,10 @@ class SplitSettings:
             require(value >= 0 and whole, f"split.{name}", "a fraction in [0, 1) or a count", value)
         if self.seed is not None:
             require(self.seed >= 0, "split.seed", "0 or more, or null", self.seed)
+        if self.train is not None:
+            whole = self.train < 1 or float(self.train).is_integer()
+            must = "a fraction in (0, 1), a count or null"
+            require(self.train > 0 and whole, "split.train", must, self.train)
         require(self.validation > 0, "split.validation", "more than 0", self.validation)
         if self.validation < 1 and self.test < 1:
             both = self.validation + self.test
@@ -54,9 +59,11 @@ class ChooseSettings:
     alphas: tuple[float, ...] = key(
         (0.1, 1.0, 5.0, 10.0, 50.0), "what sampler.alpha=auto tries (linear: in units of 1/max|φ|)"
     )
-    folds: int = key(4, "folds of the validation rows; each judges what the others chose")
+    folds: int | None = key(
+        None, "folds of the validation rows; null: 8, or 4 beyond 1,000 validation rows"
+    )
     draws: int = key(3, "draws of each candidate in each fold (one if the sampler has no chance)")
-    level: float = key(0.05, "the full set stays unless a gain is significant at this level")
+    level: float = key(0.1, "the full set stays unless a gain is significant at this level")
 
     def __post_init__(self) -> None:
         for name, most in (("ratios", 1.0), ("alphas", float("inf"))):
@@ -67,7 +74,8 @@ class ChooseSettings:
             must = "a list of numbers in (0, 1]" if most == 1 else "a list of positive numbers"
             require(numbers and len(values) > 0, f"choose.{name}", must, values)
             object.__setattr__(self, name, tuple(float(value) for value in values))
-        require(self.folds >= 2, "choose.folds", "2 or more", self.folds)
+        if self.folds is not None:
+            require(self.folds >= 2, "choose.folds", "2 or more, or null", self.folds)
         require(self.draws >= 1, "choose.draws", "1 or more", self.draws)
         require(0 < self.level < 0.5, "choose.level", "in (0, 0.5)", self.level)
 
