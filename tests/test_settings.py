@@ -38,6 +38,8 @@ from uids.pipeline import make_settings
         ({"stratify": "no"}, "stratify must be bool"),
         ({"split": 3}, "split must be a dict"),
         ({"split": {"seed": 1.5}}, "seed must be int or None"),
+        ({"split": {"train": 0}}, "split.train must be a fraction"),
+        ({"split": {"train": 1.5}}, "split.train must be a fraction"),
         ({"split": {"seed": -1}}, "split.seed must be 0 or more"),
         ({"ration": 0.5}, "unknown key: 'ration'. Did you mean 'ratio'"),
     ],
