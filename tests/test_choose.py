@@ -281,8 +281,14 @@ def test_from_the_command_line(cli, tmp_path, root):
     assert "ratio must be in (0, 1] or 'auto' (got 'most')" in err
 
 
-def test_a_sweep_may_hold_auto_beside_numbers(cli, tmp_path):
-    words = ("sampler=dropout", "ratio=0.9,auto", "choose.ratios=[0.9,0.8]", "-m")
-    code, _, err = cli(*words)
+def test_the_experiment_auto_small(cli, tmp_path):
+    words = ("experiment=auto", "dataset=breast_cancer", "sampler=dropout", "noise=0.3", "seed=0")
+    code, _, err = cli(*words, "choose.ratios=[0.8,0.6]", "-m")  # ratio=0.95,auto
     assert code == 0, err
-    assert "auto" in (tmp_path / "outputs" / "sweep" / "summary.md").read_text()
+    from uids.report.auto import tables
+
+    runs = [json.loads(path.read_text()) for path in tmp_path.glob("outputs/auto/*/metrics.json")]
+    lines, short = tables(runs)
+    assert [line[3] for line in lines[1:]] == ["0.95", "auto"]
+    assert len(short) == 3
+    assert "auto" in (tmp_path / "outputs" / "auto" / "summary.md").read_text()
