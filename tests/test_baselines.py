@@ -41,6 +41,22 @@ def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
     part = both.take(index)
     np.testing.assert_allclose(part.X.dot(np.eye(5)), whole.dot(np.eye(5))[index])
     np.testing.assert_array_equal(part.y, np.concatenate([first.y, second.y])[index])
+    ascending = both.X.rows(np.sort(index))
+    np.testing.assert_allclose(ascending.dot(np.eye(5)), whole.dot(np.eye(5))[np.sort(index)])
+    heights = [(start, block.shape[0]) for start, block in both.X.blocks(25)]
+    assert heights == [(0, 25), (25, 15), (40, 17)]
+
+
+def test_views_of_one_matrix_are_stacked_as_one_view():
+    from uids.backends.numba import Numba
+
+    rows = make_rows(n=60, d=5, sparse=True, backend=Numba())
+    first, second = rows.take(np.arange(0, 60, 2)), rows.take(np.array([5, 1, 9]))
+    both = stacked(first, second)
+    assert both.X.whole is rows.X
+    index = np.concatenate([np.arange(0, 60, 2), [5, 1, 9]])
+    np.testing.assert_allclose(both.X.dot(np.eye(5)), rows.X.X[index].toarray())
+    np.testing.assert_array_equal(both.y, rows.y[index])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -285,10 +285,7 @@ def test_the_experiment_auto_small(cli, tmp_path):
     words = ("experiment=auto", "dataset=breast_cancer", "sampler=dropout", "noise=0.3", "seed=0")
     code, _, err = cli(*words, "choose.ratios=[0.8,0.6]", "-m")  # ratio=0.95,auto
     assert code == 0, err
-    from uids.report.auto import tables
-
-    runs = [json.loads(path.read_text()) for path in tmp_path.glob("outputs/auto/*/metrics.json")]
-    lines, short = tables(runs)
-    assert [line[3] for line in lines[1:]] == ["0.95", "auto"]
-    assert len(short) == 3
-    assert "auto" in (tmp_path / "outputs" / "auto" / "summary.md").read_text()
+    written = (tmp_path / "outputs" / "auto" / "summary.md").read_text()
+    assert "| dropout | auto |" in written
+    assert "Against the better of full and full + validation" in written
+    assert (tmp_path / "outputs" / "auto" / "figures" / "auto.png").stat().st_size > 1000

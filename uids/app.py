@@ -192,6 +192,7 @@ def job(cfg: DictConfig) -> None:
 def build(cfg: DictConfig) -> tuple[Components, Settings]:
     """Every component and the settings, all ranges checked, before any work starts."""
     plain: Any = OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+    plain.pop("sweep", None)
     components = {}
     for kind, registry in REGISTRIES.items():
         fields = plain.pop(kind)

@@ -7,7 +7,7 @@ beat that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -40,9 +40,28 @@ class Stacked(Matrix):
         self.shape = (self.cut + second.shape[0], first.shape[1])
 
     @cached_property
-    def X(self) -> Any:  # noqa: N802, the name that every Matrix has
+    def X(self) -> Any:
         both = [self.first.X, self.second.X]
         return sp.vstack(both, format="csr") if sp.issparse(both[0]) else np.vstack(both)
+
+    @property
+    def note(self) -> str:
+        return self.first.note
+
+    def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
+        yield from self.first.blocks(height)
+        for start, block in self.second.blocks(height):
+            yield self.cut + start, block
+
+    def rows(self, index: Array) -> Matrix:
+        index = np.asarray(index)
+        index = np.flatnonzero(index) if index.dtype == bool else index % self.shape[0]
+        above = index < self.cut
+        if (above[1:] <= above[:-1]).all():  # none of the second comes before one of the first
+            return Stacked(
+                self.first.rows(index[above]), self.second.rows(index[~above] - self.cut)
+            )
+        return Matrix(self.backend, self.X[index])
 
     def dot(self, V: Array) -> Array:
         return np.concatenate([self.first.dot(V), self.second.dot(V)])
@@ -62,7 +81,10 @@ class Stacked(Matrix):
 
 def stacked(first: Rows, second: Rows) -> Rows:
     y = np.concatenate([first.y, second.y])
-    return Rows(Stacked(first.X, second.X), y, first.classes)
+    one, two = first.X, second.X
+    if one.whole is not None and one.whole is two.whole:  # two views of one matrix are a view
+        return Rows(one.whole.rows(np.concatenate([one.index, two.index])), y, first.classes)
+    return Rows(Stacked(one, two), y, first.classes)
 
 
 def fit_with(

@@ -19,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, one_line
-from uids.settings import Settings
+from uids.settings import Settings, SweepSettings
 
 HELP = """\
 uids finds the training rows that hurt a model, drops them, and trains a better model on less data.
@@ -124,7 +124,10 @@ def schema_node() -> DictConfig:
     """The top-level keys, typed and closed: a key that is not declared is an error."""
     schema = dataclasses.make_dataclass(
         "Config",
-        [(kind, Any, dataclasses.field(default=MISSING)) for kind in REGISTRIES],
+        [
+            *((kind, Any, dataclasses.field(default=MISSING)) for kind in REGISTRIES),
+            ("sweep", SweepSettings, dataclasses.field(default_factory=SweepSettings)),
+        ],
         bases=(Settings,),
         frozen=True,
     )
@@ -142,10 +145,12 @@ def writable(node: DictConfig) -> DictConfig:
 
 def help_text() -> str:
     lines = []
-    for name, field in setting_fields(Settings):
+    fields = [*setting_fields(Settings), *setting_fields(SweepSettings, "sweep.")]
+    for name, field in fields:
         default = "null" if field.default is None else str(field.default).lower()
         if isinstance(field.default, tuple):
             default = f"[{','.join(f'{value:g}' for value in field.default)}]"
+        default = "" if field.default is dataclasses.MISSING else default
         lines.append(f"  {name:<18} {default:<8} {field.metadata['help']}")
     return HELP.format(keys="\n".join(lines))
 
@@ -153,8 +158,9 @@ def help_text() -> str:
 def setting_fields(cls: type, prefix: str = "") -> list[tuple[str, dataclasses.Field[Any]]]:
     found = []
     for field in dataclasses.fields(cls):
-        if field.default_factory is not dataclasses.MISSING:
-            found += setting_fields(type(field.default_factory()), f"{prefix}{field.name}.")
+        made = None if field.default_factory is dataclasses.MISSING else field.default_factory()
+        if dataclasses.is_dataclass(made):
+            found += setting_fields(type(made), f"{prefix}{field.name}.")
         else:
             found.append((prefix + field.name, field))
     return found

@@ -4,6 +4,7 @@ Hydra's own sweeper refuses a grid in which one point cannot be composed, and kn
 results that are there already. Here
 
 - ``sampler=sigmoid,random sampler.alpha=1,5`` is three points: α is swept where there is an α;
+- an experiment may be several grids (``sweep.grids``), where one product of axes would not do;
 - a point that is wrong or fails does not stop the others, and stands in the table with its reason;
 - a point whose result is there is not done again, so a sweep can be killed, continued, enlarged.
 
@@ -12,6 +13,7 @@ Composing configs and launching jobs remain Hydra's.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -27,26 +29,31 @@ from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
+from tqdm import tqdm
 
 from uids import __version__
 from uids.app import build, composing, job, load_trusted
 from uids.cache import source_digest
 from uids.config_errors import explain
 from uids.errors import UidsError
+from uids.pipeline import missing
 from uids.registry import REGISTRIES
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_plan, write_summary
+from uids.settings import SweepSettings
 from uids.trust import check_trusted
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a sweep. ``reason`` says why it cannot run, if it cannot."""
+    """One point of a sweep. ``reason`` says why it cannot run, if it cannot; ``skipped`` why it is
+    not meant to."""
 
     overrides: tuple[str, ...]
     run: str
     config: Any = None
     reason: str = ""
+    skipped: str = ""
 
 
 class NoCallbacks:
@@ -67,13 +74,15 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
     with composing() as loader:
         config = load_trusted(loader, arguments, config_dir, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
-        points = plan(loader, config, arguments)
-        if all(point.reason for point in points):
-            raise UidsError(points[0].reason)
+        shape = sweep_settings(config)
+        points = plan(loader, config, arguments, shape.grids)
+        if all(point.reason or point.skipped for point in points):
+            raise UidsError(next((p.reason for p in points if p.reason), points[0].skipped))
         folder.mkdir(parents=True, exist_ok=True)
-        write_plan(folder, [vars(point) for point in points])
-        todo = [point for point in points if not is_done(folder, point)]
-        tell(points, todo, folder)
+        write_plan(folder, [vars(point) for point in points], shape.report)
+        wanted = [point for point in points if not point.skipped]
+        todo = [point for point in wanted if not is_done(folder, point)]
+        tell(points, wanted, todo, folder)
         for point in todo:
             if point.reason:
                 words = " ".join(point.overrides)
@@ -85,8 +94,15 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
             print(write_summary(folder))
             raise
     print(write_summary(folder))
-    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in points)
+    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in wanted)
     return int(failed)
+
+
+def sweep_settings(config: DictConfig) -> SweepSettings:
+    try:
+        return SweepSettings(**OmegaConf.to_container(config.sweep, resolve=True))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UidsError(str(error)) from error
 
 
 def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
@@ -104,11 +120,15 @@ def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) ->
     )
 
 
-def tell(points: Sequence[Point], todo: Sequence[Point], folder: Path) -> None:
-    done = len(points) - len(todo)
+def tell(
+    points: Sequence[Point], wanted: Sequence[Point], todo: Sequence[Point], folder: Path
+) -> None:
+    done = len(wanted) - len(todo)
     there = f", {done} of them done already" if done else ""
-    count = f"{len(points)} point{'s' if len(points) != 1 else ''}"
+    count = f"{len(wanted)} point{'s' if len(wanted) != 1 else ''}"
     print(f"{count}{there}, in {folder}", flush=True)
+    for reason in dict.fromkeys(point.skipped for point in points if point.skipped):
+        print(f"skipped: {reason}", flush=True)
 
 
 def is_done(folder: Path, point: Point) -> bool:
@@ -116,22 +136,61 @@ def is_done(folder: Path, point: Point) -> bool:
     return wanted and read_metrics(folder / point.run).get("status") == "ok"
 
 
-def plan(loader: ConfigLoader, config: DictConfig, arguments: Sequence[str]) -> list[Point]:
-    """Every distinct point, in the order of the grid."""
-    parameters = config.hydra.sweeper.get("params") or {}
-    words = [f"{key}={value}" for key, value in parameters.items()]
-    parser = OverridesParser.create(config_loader=loader)
-    overrides = parser.parse_overrides([*words, *arguments])
+def plan(
+    loader: ConfigLoader,
+    config: DictConfig,
+    arguments: Sequence[str],
+    grids: Sequence[dict[str, Any]] = (),
+) -> list[Point]:
+    """Every distinct point, in the order of the grids."""
+    shared = config.hydra.sweeper.get("params") or {}
+    parsed = OverridesParser.create(config_loader=loader).parse_overrides(list(arguments))
+    typed = {o.get_key_element(): choices(o) for o in parsed if not o.is_hydra_override()}
+    distinct: dict[tuple[str, ...], None] = {}
+    for grid in [narrowed(grid, typed) for grid in grids] or [{}]:
+        if grid is not None:
+            axes = {**shared, **grid}.items()
+            words = [f"{key}={'null' if value is None else value}" for key, value in axes]
+            words += [word for word in arguments if word.partition("=")[0] not in fixed(grid)]
+            distinct |= dict.fromkeys(expand(loader, config, words))
+    if not distinct:
+        raise UidsError(
+            f"none of the grids of this experiment has {' and '.join(arguments)}: leave out what "
+            "they do not have"
+        )
+    told = tqdm(distinct, "planning", leave=False, disable=None, delay=2)
+    composed = [compose(loader, config, list(overrides)) for overrides in told]
+    return list({point.run: point for point in composed}.values())
+
+
+def fixed(grid: dict[str, Any]) -> set[str]:
+    """The groups of components of which a grid has its own choice."""
+    return set(grid) & set(REGISTRIES)
+
+
+def narrowed(grid: dict[str, Any], typed: dict[str, list[str]]) -> dict[str, Any] | None:
+    """The grid with only those of its components that are also on the command line; None where it
+    has none of them. Were they put in its place, the values that belong to one data set or one
+    sampler would go to another."""
+    found = dict(grid)
+    for group in fixed(grid) & set(typed):
+        kept = [name for name in str(grid[group]).split(",") if f"{group}={name}" in typed[group]]
+        if not kept:
+            return None
+        found[group] = ",".join(kept)
+    return found
+
+
+def expand(loader: ConfigLoader, config: DictConfig, words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The product of the axes, each point without the fields that its components lack."""
+    overrides = OverridesParser.create(config_loader=loader).parse_overrides(list(words))
     # Those of Hydra itself cannot be swept, and are in every point through the config.
     overrides = [override for override in overrides if not override.is_hydra_override()]
     # A later word for the same key replaces an earlier one, as in Hydra.
     axes = {override.get_key_element(): choices(override) for override in overrides}
-    combinations = itertools.product(*axes.values())
     swept = {key for key, axis in axes.items() if key in REGISTRIES and len(axis) > 1}
     fields = component_fields(loader, config, swept, axes)
-    distinct = dict.fromkeys(tuple(applicable(list(each), fields)) for each in combinations)
-    composed = [compose(loader, config, list(overrides)) for overrides in distinct]
-    return list({point.run: point for point in composed}.values())
+    return [tuple(applicable(list(each), fields)) for each in itertools.product(*axes.values())]
 
 
 def choices(override: Override) -> list[str]:
@@ -150,12 +209,16 @@ def component_fields(
     fields: dict[str, set[str]] = {}
     for group in swept:
         for choice in axes[group]:
+            name = choice.partition("=")[2]
             try:
-                node = loader.load_sweep_config(config, [choice])[group]
+                if name in REGISTRIES[group].names():
+                    known = dataclasses.fields(REGISTRIES[group].load(name))
+                    fields[choice] = {field.name for field in known}
+                else:  # a preset: a file that extends a component
+                    node = loader.load_sweep_config(config, [choice])[group]
+                    fields[choice] = {str(key) for key in node}
             except Exception:
                 fields[choice] = set()  # composing the point itself will say what is wrong
-            else:
-                fields[choice] = {str(key) for key in node}
     return fields
 
 
@@ -179,20 +242,23 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
     try:
         composed = loader.load_sweep_config(config, overrides)
         check_trusted(composed, config)  # a swept experiment is a file too
-        own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+        kept = [str(key) for key in composed if key not in ("hydra", "sweep")]
+        own = OmegaConf.masked_copy(composed, kept)
         plain = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
-        parts, _ = build(own)
+        parts, settings = build(own)
         files = parts.dataset.fingerprint() if hasattr(parts.dataset, "fingerprint") else None
     except Exception as error:
         named = run_name(plain if plain is not None else {"overrides": overrides})
         return Point(tuple(overrides), named, plain, explain(error))
-    return Point(tuple(overrides), run_name(plain, files), plain)
+    skipped = "" if settings.download else missing(parts.dataset)
+    return Point(tuple(overrides), run_name(plain, files), plain, skipped=skipped)
 
 
 def run_name(plain: dict[str, Any], files: Any = None) -> str:
     """A hash of what decides the result: the config, the data files, and the versions of those who
     do the work."""
-    decides: dict[str, Any] = {key: value for key, value in plain.items() if key != "cache"}
+    idle = ("cache", "download")
+    decides: dict[str, Any] = {key: value for key, value in plain.items() if key not in idle}
     versions = {"uids": __version__}
     for kind, registry in REGISTRIES.items():
         name = plain.get(kind, {}).get("name")

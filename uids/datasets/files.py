@@ -8,12 +8,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import platformdirs
 import scipy.sparse as sp
 
@@ -104,7 +105,14 @@ class OwnFiles:
 
 
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
-    """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder.
+    """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder."""
+    return kept(paths, options, lambda folder: _save(folder, parse()))
+
+
+def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> Parts:
+    """What ``write(folder)`` puts there, done once and memory-mapped: for each part its ``y`` and
+    either ``X`` or ``data``, ``indices``, ``indptr`` and ``shape``, each in a file
+    ``part-name.npy``; indices and indptr of the type that ``index_type`` gives.
 
     What is kept belongs to the files as they are (path, size, time of change) and the options.
     """
@@ -112,27 +120,50 @@ def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> P
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     folder = cache_folder() / "parsed" / digest
     if not folder.is_dir():
-        _store(folder, parse())
-    return _load(folder)
+        _make(folder, write)
+    return load(folder)
 
 
-def _store(folder: Path, parts: Parts) -> None:
+def stacked(blocks: Iterable[Any]) -> Any:
+    """Blocks of rows, all dense or all CSR, one under another; None where there are none.
+
+    They go to disk as they come and are mapped from there, so that memory holds one at a time.
+    """
+    scratch = cache_folder() / "parsed"
+    scratch.mkdir(parents=True, exist_ok=True)
+    counts, block = [], None
+    with (
+        tempfile.TemporaryFile(dir=scratch) as values,
+        tempfile.TemporaryFile(dir=scratch) as indices,
+    ):
+        for block in blocks:
+            if sp.issparse(block):
+                block.data.tofile(values)
+                block.indices.astype(np.int32, copy=False).tofile(indices)
+                counts.append(np.diff(block.indptr))
+            else:
+                block.tofile(values)
+        if block is None:
+            return None
+        data = _mapped(values, block.dtype)
+        if not sp.issparse(block):
+            return data.reshape(-1, block.shape[1])
+        starts = np.concatenate([[0], *counts]).cumsum(dtype=np.int64)
+        shape = (len(starts) - 1, block.shape[1])
+        return sp.csr_matrix((data, _mapped(indices, np.int32), starts), shape=shape, copy=False)
+
+
+def _mapped(file: Any, dtype: Any) -> Any:
+    file.seek(0, os.SEEK_END)
+    return np.memmap(file, dtype, mode="r") if file.tell() else np.empty(0, dtype)
+
+
+def _make(folder: Path, write: Callable[[Path], None]) -> None:
     """By rename, so that a folder that is there is whole, also under parallel jobs."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".parsing-", dir=folder.parent))
     try:
-        for part, (X, y) in parts.items():
-            np.save(temporary / f"{part}-y.npy", y, allow_pickle=False)
-            if sp.issparse(X):
-                # As narrow as scipy wants them: it would copy wider ones each time they are used.
-                index = sp.get_index_dtype(maxval=max(*X.shape, X.nnz))
-                np.save(temporary / f"{part}-data.npy", X.data, allow_pickle=False)
-                for name in ("indices", "indptr"):
-                    array = getattr(X, name).astype(index, copy=False)
-                    np.save(temporary / f"{part}-{name}.npy", array, allow_pickle=False)
-                np.save(temporary / f"{part}-shape.npy", np.array(X.shape))
-            else:
-                np.save(temporary / f"{part}-X.npy", X, allow_pickle=False)
+        write(temporary)
         try:
             temporary.rename(folder)
         except OSError:
@@ -142,7 +173,52 @@ def _store(folder: Path, parts: Parts) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _load(folder: Path) -> Parts:
+def _save(folder: Path, parts: Parts) -> None:
+    for part, (X, y) in parts.items():
+        np.save(folder / f"{part}-y.npy", y, allow_pickle=False)
+        if sp.issparse(X):
+            index = index_type(X.shape, X.nnz)
+            np.save(folder / f"{part}-data.npy", X.data, allow_pickle=False)
+            for name in ("indices", "indptr"):
+                array = getattr(X, name).astype(index, copy=False)
+                np.save(folder / f"{part}-{name}.npy", array, allow_pickle=False)
+            np.save(folder / f"{part}-shape.npy", np.array(X.shape))
+        else:
+            np.save(folder / f"{part}-X.npy", X, allow_pickle=False)
+
+
+def index_type(shape: tuple[int, int], stored: int) -> Any:
+    """As narrow as scipy wants indices: it would copy wider ones each time they are used."""
+    return sp.get_index_dtype(maxval=max(*shape, stored))
+
+
+class GrowingArray:
+    """An .npy file of one axis that is made by appending, and is whole when it is closed."""
+
+    def __init__(self, path: Path, dtype: Any) -> None:
+        self.length, self.dtype = 0, np.dtype(dtype)
+        self._file = open(path, "wb")  # noqa: SIM115, for __exit__ to close
+        self._write_header()
+
+    def __enter__(self) -> GrowingArray:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._file:
+            self._file.seek(0)
+            self._write_header()
+
+    def append(self, array: npt.NDArray[Any]) -> None:
+        self._file.write(np.ascontiguousarray(array, dtype=self.dtype).data)
+        self.length += len(array)
+
+    def _write_header(self) -> None:
+        # numpy leaves room in a header for the first axis to grow: both take the same bytes.
+        header = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+
+def load(folder: Path) -> Parts:
     def array(part: str, name: str) -> Any:
         return np.load(folder / f"{part}-{name}.npy", mmap_mode="r", allow_pickle=False)
 

@@ -1,5 +1,7 @@
 """The public data sets of the paper, each with its address, size, preprocessing and split.
 
+CIFAR-10 is in ``cifar.py``, Criteo and Avazu are in ``click_logs.py``.
+
 ``paper_rows`` is N of the paper's split: the first N rows of the training file are training and
 validation rows, of which the last 30 % are for validation; the rest, or the file of its own, is for
 test. Where it is None, the paper's split is not known.
@@ -203,29 +205,3 @@ def idx(path: Path) -> Any:
     rank = raw[3]
     shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
-
-
-@dataclass(frozen=True)
-class Cifar10CatDog(PublicSet):
-    """CIFAR-10, cat (positive) against dog; row, column, colour; pixels / 255.
-
-    The site's own archive holds pickles, which could run code and are not read here. What is read
-    is an npz with ``X_train``, ``y_train``, ``X_test`` and ``y_test`` of these two classes, bytes.
-    """
-
-    files = {"train": File("cifar10_cat_dog.npz")}
-    shape = (12_000, 3_072)
-    megabytes = 34.5
-    paper_rows = 10_000
-
-    def load(self) -> Data:
-        path = locate(self.files["train"])
-
-        def parse() -> Parts:
-            with np.load(path, allow_pickle=False) as archive:
-                return {
-                    part: (archive[f"X_{part}"] / 255.0, archive[f"y_{part}"].astype(int))
-                    for part in ("train", "test")
-                }
-
-        return as_data(parsed([path], "cifar10_cat_dog", parse), self.paper_rows)

@@ -13,6 +13,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.report.figures import BLUE, GREY, RED
+from uids.report.section import Run, Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +22,12 @@ Setting = tuple[str, float, str, str]
 PLAIN = ("full", "full_plus_validation")
 NAMES = (*PLAIN, "subset", "subset_plus_validation")
 LEVEL = 0.05
+PAIRED = (
+    "A setting is a data set and a share of flipped labels. It is won by the subset with the "
+    "validation rows where its mean test logloss over seeds is below that of the better plain "
+    "model, paired over seeds at 5 %."
+)
+ERRORS = "Means over seeds ± standard error."
 COLOURS = dict(zip(NAMES, (GREY, "black", BLUE, RED), strict=True))
 
 
@@ -79,6 +86,17 @@ def tables(runs: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[list[s
     short = [["sampler", "ratio", "wins", "ties", "losses"]]
     short += [[*key, *(str(each[word]) for word in each)] for key, each in sorted(count.items())]
     return lines, short
+
+
+def sections(runs: list[Run]) -> list[Section]:
+    metrics = [run.metrics for run in runs if "baselines" in run.metrics]
+    if not metrics:
+        return []
+    lines, short = tables(metrics)
+    return [
+        Section("Against the better of full and full + validation", short, 2, [PAIRED]),
+        Section("Test logloss", lines, 4, [ERRORS], "auto", figure(metrics)),
+    ]
 
 
 def mean_and_error(values: Array) -> str:

@@ -46,7 +46,7 @@ def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
 
 
 def sweep_figure(lines: Sequence[dict[str, Any]], keys: Sequence[str]) -> Figure | None:
-    """Logloss on validation and test rows, and test accuracy, over the numeric key with the most
+    """Logloss on validation and test rows, test accuracy and Γ, over the numeric key with the most
     values; a line for each combination of the other keys, dotted for the full set. None when
     nothing numeric was swept."""
 
@@ -68,17 +68,18 @@ def sweep_figure(lines: Sequence[dict[str, Any]], keys: Sequence[str]) -> Figure
     panels = [("validation_logloss", "validation logloss"), ("test_logloss", "test logloss")]
     panels = [*panels, ("test_accuracy", "test accuracy")]
     panels = [panel for panel in panels if lines[0].get(f"full_{panel[0]}") is not None]
-    figure = Figure(figsize=(3.6 * len(panels) + 1, 4), layout="constrained")
+    panels.append(("gamma", "Γ = ‖θ̃ − θ̂‖²"))
+    down = (len(panels) + 1) // 2
+    figure = Figure(figsize=(8.6, 3.2 * down + 0.6), layout="constrained")
     positive = min(values(x)) > 0 and max(values(x)) / min(values(x)) > 20
-    for axes, (name, title) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-    ):
+    for axes, (name, title) in zip(figure.subplots(down, 2).ravel(), panels, strict=True):
+        own, full = (name, "") if name == "gamma" else (f"subset_{name}", f"full_{name}")
         for label, group in groups.items():
             xs = [each[x] for each in group]
-            (drawn,) = axes.plot(xs, [each[f"subset_{name}"] for each in group], marker=".")
+            (drawn,) = axes.plot(xs, [each[own] for each in group], marker=".")
             drawn.set_label(label or "subset")
-            full = [each[f"full_{name}"] for each in group]
-            axes.plot(xs, full, linestyle=":", color=GREY, linewidth=1)
+            if full:
+                axes.plot(xs, [each[full] for each in group], ":", color=GREY, linewidth=1)
         axes.set_xlabel(x)
         axes.set_title(title, fontsize="medium")
         if positive:

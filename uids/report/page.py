@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 STYLE = """
@@ -31,19 +31,25 @@ def page(title: str, body: Sequence[str]) -> str:
     )
 
 
-def table(rows: Sequence[Sequence[str]], words: int) -> str:
-    """The first row is the head; the first ``words`` columns hold words, the others numbers."""
+def table(
+    rows: Sequence[Sequence[str]], words: int, marks: Mapping[tuple[int, int], str] | None = None
+) -> str:
+    """The first row is the head; the first ``words`` columns hold words, the others numbers.
+    ``marks`` are as in ``Section``."""
+    wrap = {"b": "<b>{}</b>", "u": "<b><u>{}</u></b>"}
 
-    def line(cells: Sequence[str], tag: str) -> str:
+    def line(i: int, cells: Sequence[str], tag: str) -> str:
         marked = (
-            f"<{tag}{' class=word' if i < words else ''}>{escape(cell)}</{tag}>"
-            for i, cell in enumerate(cells)
+            f"<{tag}{' class=word' if j < words else ''}>"
+            + wrap.get((marks or {}).get((i, j), ""), "{}").format(escape(cell))
+            + f"</{tag}>"
+            for j, cell in enumerate(cells)
         )
         return f"<tr>{''.join(marked)}</tr>"
 
     head, *lines = rows
-    body = "\n".join(line(cells, "td") for cells in lines)
-    return f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    body = "\n".join(line(i, cells, "td") for i, cells in enumerate(lines, 1))
+    return f"<table>\n<thead>{line(0, head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def paragraph(text: str, note: bool = False) -> str:

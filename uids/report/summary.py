@@ -11,45 +11,56 @@ from typing import Any
 
 from uids.errors import UidsError
 from uids.report import page
-from uids.report.figures import png, sweep_figure
-from uids.report.files import replacing, write_json, write_text
+from uids.report.figures import sweep_figure
+from uids.report.files import write_json, write_text
 from uids.report.run import read_metrics
-from uids.report.table import change, columns, number
+from uids.report.section import Run, Section
+from uids.report.table import change, number, standard_error
 
 PLAN = "sweep.json"
 MEASURES = ("logloss", "accuracy", "auc")
 MEASURED = {
     *("run", "status", "rows_train", "rows_kept", "gamma", "seconds", "error", "cache"),
+    *("subset_test_logloss_se", "influence_seconds", "iterations", "relative_residual"),
+    *("download", "sweep.report"),
     *(f"{m}_{p}_{x}" for m in ("full", "subset") for p in ("validation", "test") for x in MEASURES),
 }
 
 
-def write_plan(folder: Path, points: Sequence[dict[str, Any]]) -> None:
-    """Which runs belong to the sweep (run, overrides, config), before the first of them starts."""
-    keys = ("run", "overrides", "config")
-    write_json(folder / PLAN, {"points": [{key: point[key] for key in keys} for point in points]})
+def write_plan(folder: Path, points: Sequence[dict[str, Any]], report: str = "points") -> None:
+    """Which runs belong to the sweep, before the first of them starts, and how it is told."""
+    keys = ("run", "overrides", "config", "skipped")
+    listed = [{key: point[key] for key in keys} for point in points]
+    write_json(folder / PLAN, {"report": report, "points": listed})
 
 
-def read_plan(folder: Path) -> list[dict[str, Any]]:
-    """The points of the last sweep into this folder; without a plan, every run that is in it."""
+def read_plan(folder: Path) -> tuple[str, list[dict[str, Any]]]:
+    """The report and the points of the last sweep into this folder; without a plan, every run that
+    is in it."""
     try:
-        points = json.loads((folder / PLAN).read_text(encoding="utf-8"))["points"]
-        return [
-            {"run": str(p["run"]), "overrides": list(p["overrides"]), "config": p["config"] or {}}
-            for p in points
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        return str(plan.get("report", "points")), [
+            {
+                "run": str(p["run"]),
+                "overrides": list(p["overrides"]),
+                "config": p["config"] or {},
+                "skipped": str(p.get("skipped", "")),
+            }
+            for p in plan["points"]
         ]
     except FileNotFoundError:
         runs = sorted(path.parent.name for path in folder.glob("*/metrics.json"))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UidsError(f"{folder / PLAN} is damaged: remove it and try again") from error
     if not runs:
         raise UidsError(f"{str(folder)!r} holds neither a run nor a sweep")
-    return [{"run": run, "overrides": [], "config": {}} for run in runs]
+    return "points", [{"run": run, "overrides": [], "config": {}, "skipped": ""} for run in runs]
 
 
 def write_summary(folder: Path) -> str:
-    """summary.csv, summary.md, report.html and its figure. Returns the table for the terminal."""
-    lines = [line(folder, point) for point in read_plan(folder)]
+    """summary.csv, summary.md, report.html and its figures. Returns the table for the terminal."""
+    report, points = read_plan(folder)
+    lines = [line(folder, point) for point in points]
     names = list(dict.fromkeys(name for each in lines for name in each))
     names = [name for name in names if name != "error"] + ["error"]
     text = io.StringIO()
@@ -57,25 +68,44 @@ def write_summary(folder: Path) -> str:
     writer.writeheader()
     writer.writerows(lines)
     write_text(folder / "summary.csv", text.getvalue())
-    shown = short(lines)
-    done = sum(each["status"] == "ok" for each in lines)
-    told = f"{done} of {len(lines)} runs done"
-    write_text(folder / "summary.md", f"{markdown(shown)}\n{told}\n")
-    body = [page.table(shown, words=len(varying(lines))), page.paragraph(told)]
-    figure = sweep_figure([each for each in lines if each["status"] == "ok"], varying(lines))
-    if figure is not None:
-        picture = png(figure)
-        with replacing(folder / "figures" / "sweep.png") as temporary:
-            temporary.write_bytes(picture)
-        body.append(page.image(picture, "logloss and accuracy over the sweep"))
-    write_text(folder / "report.html", page.page(f"uids: sweep in {folder.name}", body))
-    return f"\n{columns(shown)}\n\n{told}; table: {folder / 'summary.md'}"
+    done = [each["run"] for each in lines if each["status"] == "ok"]
+    told = f"{len(done)} of {len(lines)} runs done"
+    runs = [Run(folder / run, read_metrics(folder / run)) for run in done]
+    sections = [*experiment(report, runs), points_section(lines, "All runs")]
+    if len(sections) == 1:
+        sections = [points_section(lines, "")]
+    body = [part for section in sections for part in section.html(folder)]
+    page_text = page.page(f"uids: sweep in {folder.name}", [*body, page.paragraph(told)])
+    write_text(folder / "report.html", page_text)
+    written = "\n".join(section.markdown() for section in sections)
+    write_text(folder / "summary.md", f"{written}\n{told}\n")
+    return f"\n{sections[0].text()}\n\n{told}; table: {folder / 'summary.md'}"
+
+
+def experiment(report: str, runs: list[Run]) -> list[Section]:
+    """The sections of ``sweep.report``; none where there is nothing to tell yet."""
+    if report == "points" or not runs:
+        return []
+    from uids.report import auto, paper, solvers, timing
+
+    modules = {"auto": auto, "paper": paper, "solvers": solvers, "timing": timing}
+    known = {name: module.sections for name, module in modules.items()}
+    if report not in known:
+        raise UidsError(f"there is no report {report!r}: remove {PLAN} and try again")
+    return known[report](runs)
+
+
+def points_section(lines: list[dict[str, Any]], title: str) -> Section:
+    keys = varying(lines)
+    figure = sweep_figure([each for each in lines if each["status"] == "ok"], keys)
+    return Section(title, short(lines), len(keys), name="sweep", figure=figure)
 
 
 def line(folder: Path, point: dict[str, Any]) -> dict[str, Any]:
     """One line of summary.csv: what was run, how it ended, and the numbers."""
     metrics = read_metrics(folder / point["run"])
-    found = {"run": point["run"], "status": metrics.get("status", "not run")}
+    idle = "skipped" if point["skipped"] else "not run"
+    found = {"run": point["run"], "status": metrics.get("status", idle)}
     config = metrics.get("config") or point["config"]
     found |= flat(config)
     if not config:
@@ -88,9 +118,13 @@ def line(folder: Path, point: dict[str, Any]) -> dict[str, Any]:
                 for measure in MEASURES:
                     value = (metrics[model][part] or {}).get(measure)
                     found[f"{model}_{part}_{measure}"] = value
+        found["subset_test_logloss_se"] = standard_error(metrics)
         found["gamma"] = metrics["subset"]["gamma"]
+        found["iterations"] = metrics["influence"]["iterations"]
+        found["relative_residual"] = metrics["influence"]["relative_residual"]
+        found["influence_seconds"] = metrics["seconds"]["influence"]
         found["seconds"] = metrics["seconds"]["total"]
-    found["error"] = metrics.get("error", "")
+    found["error"] = metrics.get("error", point["skipped"])
     return found
 
 
@@ -123,7 +157,7 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
     keys = varying(lines)
     tested = [each.get("full_test_logloss") for each in lines if each["status"] == "ok"]
     part = "validation" if None in tested else "test"  # the same for every line
-    head = [*keys, "kept", f"{part} logloss: full", "subset", "difference"]
+    head = [*keys, "kept", f"{part} logloss: full", "subset", "±", "difference"]
     rows = [[*head, "accuracy: full", "subset", "seconds", "run", "status"]]
     for each in lines:
         cells = [str(each.get(key, "")) for key in keys]
@@ -133,6 +167,7 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
                 f"{each['rows_kept']:.0f}",
                 number(full),
                 number(subset),
+                number(each["subset_test_logloss_se"]) if part == "test" else "",
                 change(full, subset),
                 number(each[f"full_{part}_accuracy"]),
                 number(each[f"subset_{part}_accuracy"]),
@@ -142,14 +177,6 @@ def short(lines: list[dict[str, Any]]) -> list[list[str]]:
             ]
         else:
             reason = ": ".join(filter(None, [each["status"], each["error"]]))
-            cells += [""] * 7 + [each["run"], reason]
+            cells += [""] * 8 + [each["run"], reason]
         rows.append(cells)
     return rows
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    def bars(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
-
-    rule = "|" + "---|" * len(rows[0]) + "\n"
-    return bars(rows[0]) + rule + "".join(bars(cells) for cells in rows[1:])

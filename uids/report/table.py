@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from uids.influences import TRUSTED
 
 MEASURES = ("logloss", "accuracy", "auc")
@@ -67,6 +69,14 @@ def change(before: float | None, after: float | None) -> str:
     if before is None or after is None:
         return ""
     return f"{round(after - before, 4) + 0.0:+.4f}"  # + 0.0, since −0.0000 is nothing
+
+
+def standard_error(metrics: dict[str, Any], part: str = "test", name: str = "logloss") -> Any:
+    """Of the mean over the repeats; None where it has no meaning."""
+    values: list[Any] = [(each[part] or {}).get(name) for each in metrics["subset"]["repeats"]]
+    if len(values) < 2 or None in values:
+        return None
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
 def kept(metrics: dict[str, Any]) -> str:

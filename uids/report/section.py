@@ -1,0 +1,71 @@
+"""A part of a report: a table, what there is to say about it, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uids.report import page
+from uids.report.figures import png
+from uids.report.files import replacing
+from uids.report.table import columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Run(NamedTuple):
+    """A run of a sweep that went well: where its files are, and its metrics."""
+
+    folder: Path
+    metrics: dict[str, Any]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.metrics["config"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """``rows[0]`` is the head of the table, whose first ``words`` columns hold words.
+
+    ``marks`` maps (row, column) to "b", bold, or "u", bold and underlined. ``name`` is that of the
+    figure's file.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]]
+    words: int = 1
+    notes: Sequence[str] = ()
+    name: str = ""
+    figure: Figure | None = None
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        return "\n\n".join([columns(self.rows), *self.notes])
+
+    def markdown(self) -> str:
+        def cell(i: int, j: int, text: str) -> str:
+            bold = {"b": "**{}**", "u": "<u>**{}**</u>"}.get(self.marks.get((i, j), ""), "{}")
+            return bold.format(text.replace("|", "\\|"))
+
+        lines = [
+            "| " + " | ".join(cell(i, j, text) for j, text in enumerate(row)) + " |"
+            for i, row in enumerate(self.rows)
+        ]
+        lines.insert(1, "|" + "---|" * len(self.rows[0]))
+        title = [f"## {self.title}\n"] if self.title else []
+        return "\n".join([*title, *lines, *(f"\n{note}" for note in self.notes), ""])
+
+    def html(self, folder: Path) -> list[str]:
+        """The parts of a page; the figure is also written to ``folder/figures``."""
+        found = [f"<h2>{self.title}</h2>"] if self.title else []
+        if self.figure is not None:
+            picture = png(self.figure)
+            with replacing(folder / "figures" / f"{self.name}.png") as temporary:
+                temporary.write_bytes(picture)
+            found.append(page.image(picture, self.title or self.name))
+        found.append(page.table(self.rows, self.words, self.marks))
+        return [*found, *(page.paragraph(note) for note in self.notes)]
