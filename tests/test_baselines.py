@@ -59,6 +59,16 @@ def test_views_of_one_matrix_are_stacked_as_one_view():
     np.testing.assert_array_equal(both.y, rows.y[index])
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_parameters_take_the_other_way_to_the_same_place(sparse):
+    """Beyond some hundred parameters the fit is preconditioned, and looks at more of a matrix."""
+    model = LogisticRegression(tol=1e-10)
+    rows = make_rows(n=300, d=900, sparse=sparse)
+    train, validation = rows.take(np.arange(200)), rows.take(np.arange(200, 300))
+    found = fit_with(model, train, validation, None, model.fit(train))
+    np.testing.assert_allclose(found.theta, model.fit(rows).theta, atol=1e-6)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
     model = LogisticRegression()

@@ -35,6 +35,7 @@ class Stacked(Matrix):
 
     def __init__(self, first: Matrix, second: Matrix) -> None:
         self.backend = first.backend
+        self.source, self.whole, self.index = first.source, None, None  # as sparse as the first
         self.first, self.second = first, second
         self.cut = first.shape[0]
         self.shape = (self.cut + second.shape[0], first.shape[1])
