@@ -98,7 +98,10 @@ def test_presets(cli, tmp_path):
     found = json.loads(metrics.read_text())
     assert found["config"]["sampler"] == {"name": "sigmoid", "alpha": 50.0}
     assert found["command"].split()[:2] == ["uids", "--config-dir"]
-    assert "alpha must be positive or 'auto' (got 'x')" in cli("-cd", "own", "sampler=steep", "sampler.alpha=x")[2]
+    assert (
+        "alpha must be positive or 'auto' (got 'x')"
+        in cli("-cd", "own", "sampler=steep", "sampler.alpha=x")[2]
+    )
     assert "names no component" in cli("-cd", "own", "sampler=bare")[2]
     assert "unknown sampler 'nosuch'. Known: dropout" in cli("-cd", "own", "sampler=lost")[2]
 

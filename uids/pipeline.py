@@ -264,10 +264,10 @@ def rows_of(shares: Split, backend: Any) -> tuple[Rows, Rows, Rows | None]:
     sources: dict[int, Matrix] = {}
 
     def rows(part: Part) -> Rows:
-        if id(part.X) not in sources:
-            sources[id(part.X)] = Matrix(backend, part.X)
-        whole = sources[id(part.X)]
-        return Rows(whole.rows(part.row), part.y, len(shares.labels))
+        whole = sources.setdefault(id(part.X), Matrix(backend, part.X))
+        found = Rows(whole.rows(part.row), part.y, len(shares.labels))
+        found.X.kernel  # noqa: B018  made now: one that cannot be made is told before the fit
+        return found
 
     test = None if shares.test is None else rows(shares.test)
     return rows(shares.train), rows(shares.validation), test
