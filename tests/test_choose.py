@@ -281,11 +281,7 @@ def test_from_the_command_line(cli, tmp_path, root):
     assert "ratio must be in (0, 1] or 'auto' (got 'most')" in err
 
 
-def test_the_experiment_auto_small(cli, tmp_path):
-    words = ("experiment=auto", "dataset=breast_cancer", "sampler=dropout", "noise=0.3", "seed=0")
-    code, _, err = cli(*words, "choose.ratios=[0.8,0.6]", "-m")  # ratio=0.95,auto
+def test_a_whole_number_is_no_other_value(cli, tmp_path):
+    code, out, err = cli("sampler.alpha=1,1.0,auto", "choose.alphas=[1]", "ratio=1,1.0", "-m")
     assert code == 0, err
-    written = (tmp_path / "outputs" / "auto" / "summary.md").read_text()
-    assert "| dropout | auto |" in written
-    assert "Against the better of full and full + validation" in written
-    assert (tmp_path / "outputs" / "auto" / "figures" / "auto.png").stat().st_size > 1000
+    assert "2 points" in out

@@ -38,7 +38,7 @@ def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
         ("sampler.alpha=five", "alpha must be positive or 'auto' (got 'five')"),
         ("sampler.alfa=5", "unknown field of sampler 'sigmoid': 'alfa'. Did you mean 'alpha'?"),
         ("ratio=1.5", "ratio must be in (0, 1] or 'auto' (got 1.5)"),
-        ("sampler.alpha=-1", "sampler 'sigmoid': alpha must be positive or 'auto' (got -1)"),
+        ("sampler.alpha=-1", "sampler 'sigmoid': alpha must be positive or 'auto' (got -1.0)"),
         ("sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
         ("+sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
         ("+_target_=os.system", "unknown key: '_target_'"),

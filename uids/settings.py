@@ -104,6 +104,8 @@ class Settings:
     download: bool = key(True, "fetch a public data set that is not here; false: skip its runs")
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ratio, str):
+            object.__setattr__(self, "ratio", float(self.ratio))
         share = not isinstance(self.ratio, str) and 0 < self.ratio <= 1
         require(share or self.ratio == "auto", "ratio", "in (0, 1] or 'auto'", self.ratio)
         require(self.final in FINALS, "final", one_of(FINALS), self.final)

@@ -23,6 +23,8 @@ class Linear:
 
     def __post_init__(self) -> None:
         if self.alpha is not None:
+            if not isinstance(self.alpha, str):
+                object.__setattr__(self, "alpha", float(self.alpha))  # 1 and 1.0 are one value
             right = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
             require(right, "alpha", "positive, null or 'auto'", self.alpha)
 

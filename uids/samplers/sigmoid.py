@@ -25,6 +25,8 @@ class Sigmoid:
     alpha: int | float | str = 10.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.alpha, str):
+            object.__setattr__(self, "alpha", float(self.alpha))  # 1 and 1.0 are one value
         right = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
         require(right, "alpha", "positive or 'auto'", self.alpha)
 
