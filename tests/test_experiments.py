@@ -16,6 +16,7 @@ FAST = "repeats=2"
 CONF = Path(__file__).parent.parent / "conf" / "experiment"
 SMALL = {
     "alpha": [],
+    "auto": ["dataset=breast_cancer_scale", "sampler=dropout", "noise=0.2", "seed=0,1"],
     "noise": ["ratio=0.9,0.6"],
     "ratio": ["ratio=0.9,0.6"],
     "solvers": [],

@@ -57,9 +57,10 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
         )
     order = _order(y, len(labels), rng) if settings.kind == "random" else np.arange(n)
     cut = n - m_validation - m_test
+    m_train = cut if settings.train is None else min(cut, _count(settings.train, n))
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
     taken = {
-        "train": np.sort(order[:cut]),
+        "train": np.sort(order[:m_train]),
         "validation": np.sort(order[cut : cut + m_validation]),
         "test": np.sort(order[cut + m_validation :]),
     }

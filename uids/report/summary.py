@@ -86,9 +86,10 @@ def experiment(report: str, runs: list[Run]) -> list[Section]:
     """The sections of ``sweep.report``; none where there is nothing to tell yet."""
     if report == "points" or not runs:
         return []
-    from uids.report import paper, solvers, timing
+    from uids.report import auto, paper, solvers, timing
 
-    known = {"paper": paper.sections, "solvers": solvers.sections, "timing": timing.sections}
+    modules = {"auto": auto, "paper": paper, "solvers": solvers, "timing": timing}
+    known = {name: module.sections for name, module in modules.items()}
     if report not in known:
         raise UidsError(f"there is no report {report!r}: remove {PLAN} and try again")
     return known[report](runs)
