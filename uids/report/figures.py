@@ -51,9 +51,9 @@ def sweep_figure(lines: Sequence[dict[str, Any]], keys: Sequence[str]) -> Figure
     nothing numeric was swept."""
 
     def values(key: str) -> set[float]:
-        found = {each.get(key) for each in lines}
+        found: list[Any] = [each.get(key) for each in lines]
         numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in found)
-        return found if numeric else set()  # type: ignore[return-value]
+        return set(found) if numeric else set()
 
     x = max(keys, key=lambda key: len(values(key)), default="")
     if len(values(x)) < 2:
