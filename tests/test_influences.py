@@ -76,7 +76,7 @@ def real(request):
 @pytest.mark.xdist_group("real")
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("backend_name", ["numpy", "torch"])
+@pytest.mark.parametrize("backend_name", ["numpy", "numba", "torch"])
 def test_phi_on_real_data(real, intercept, dense, backend_name):
     name, train, validation, found = real
     model, expected = found[intercept]

@@ -24,7 +24,7 @@ def test_every_row_is_in_one_part_and_keeps_its_number():
     assert sorted(rows) == list(range(100))
     assert [len(p.row) for p in (parts.train, parts.validation, parts.test)] == [50, 20, 30]
     for part in (parts.train, parts.validation, parts.test):
-        np.testing.assert_array_equal(part.X, source.X[part.row])
+        np.testing.assert_array_equal(part.X[part.row], source.X[part.row])
         np.testing.assert_array_equal(parts.labels[part.y], source.y[part.row])
         assert (np.diff(part.row) > 0).all()
 

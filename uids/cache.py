@@ -45,12 +45,23 @@ def place(parts: Components, train: Rows, validation: Rows) -> Path | None:
         digest = "" if entry.package == "uids" else source_digest(entry)
         key.append([entry.name, entry.package, digest, fields_of(getattr(parts, kind))])
     seen = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode())
+    hashed: list[int] = []  # sources: views share one
     for rows in (train, validation):
         seen.update(repr((rows.X.shape, rows.classes)).encode())
-        for piece in pieces(rows.X.X):
-            seen.update(np.ascontiguousarray(piece).view(np.uint8).data)
-        seen.update(np.ascontiguousarray(rows.y).view(np.uint8).data)
+        source, index = rows.X.source, rows.X.index
+        if id(source) not in hashed:
+            hashed.append(id(source))
+            for piece in pieces(source):
+                seen.update(raw(piece))
+        seen.update(repr((hashed.index(id(source)), index is None)).encode())
+        if index is not None:
+            seen.update(raw(index))
+        seen.update(raw(rows.y))
     return cache_folder() / "fits" / f"{seen.hexdigest()[:32]}.npz"
+
+
+def raw(array: Array) -> memoryview:
+    return np.ascontiguousarray(array).view(np.uint8).data
 
 
 def pieces(X: Any) -> Iterator[Array]:

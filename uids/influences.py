@@ -188,7 +188,7 @@ def influence(
     train: tuple[Any, Any],
     validation: tuple[Any, Any],
     solver: Any = "auto",
-    backend: Any = "numpy",
+    backend: Any = "auto",
     probes: int = 256,
     seed: int = 0,
 ) -> Influence:

@@ -33,7 +33,7 @@ from uids.models import Fitted, Rows
 from uids.registry import component, one_line
 from uids.scores import Scores
 from uids.settings import Settings, SplitSettings
-from uids.split import Part, split
+from uids.split import Part, Split, split
 
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps in all
 STAGES = ("load", "fit", "influence", "sample", "refit", "evaluate")
@@ -65,7 +65,7 @@ def run(
     model: Any = "logreg",
     solver: Any = "auto",
     sampler: Any = "sigmoid",
-    backend: Any = "numpy",
+    backend: Any = "auto",
     *,
     progress: Progress | None = None,
     **settings: Any,
@@ -144,15 +144,12 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         data = check(loaded, name_of("dataset", parts.dataset))
         del loaded
         shares = split(data, settings.split, settings.noise, split_seed)
-        classes = len(shares.labels)
-
-        def seen(part: Part) -> Rows:
-            return Rows(Matrix(parts.backend, part.X), part.y, classes)
-
-        train, validation = seen(shares.train), seen(shares.validation)
-        test = None if shares.test is None else seen(shares.test)
-        features = data.X.shape[1]
-        del data  # its rows live on in the three parts
+        train, validation, test = rows_of(shares, parts.backend)
+        about = describe_data(parts, shares, data.X.shape[1])
+        row, label = shares.train.row, shares.labels[shares.train.y]
+        flipped = np.zeros(len(train), dtype=bool)
+        flipped[shares.flipped] = True
+        del data, shares  # a backend without views has copied its rows
         kept_at = cache.place(parts, train, validation) if settings.cache else None
         known = cache.load(kept_at)
     with clock.stage("fit"), blaming("model", parts.model):
@@ -209,14 +206,13 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     assert first is not None
     kept = np.zeros(len(train), dtype=bool)
     kept[first[0].rows] = True
-    flipped = np.zeros(len(train), dtype=bool)
-    flipped[shares.flipped] = True
     return Result(
         metrics={
             "schema": 1,
             "status": "ok",
-            "dataset": describe_data(parts, shares, features),
+            "dataset": about,
             "config": describe(parts, settings),
+            "backend": train.X.note or name_of("backend", train.X.backend),
             "full": full_metrics,
             "subset": {**means(repeats), "repeats": repeats},
             "influence": describe_influence(found),
@@ -226,8 +222,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             "seconds": clock.seconds(),
             "environment": environment(),
         },
-        row=shares.train.row,
-        label=shares.labels[shares.train.y],
+        row=row,
+        label=label,
         influence=found.phi,
         probability=pi,
         kept=kept,
@@ -242,6 +238,21 @@ def missing(dataset: Any) -> str:
     if not hasattr(dataset, "here") or dataset.here():
         return ""
     return f"data set {name_of('dataset', dataset)!r} is not here (download=false)"
+
+
+def rows_of(shares: Split, backend: Any) -> tuple[Rows, Rows, Rows | None]:
+    """Training, validation and test rows through the backend: one matrix for each source, of which
+    the parts are views, or copies where the backend has none."""
+    sources: dict[int, Matrix] = {}
+
+    def rows(part: Part) -> Rows:
+        if id(part.X) not in sources:
+            sources[id(part.X)] = Matrix(backend, part.X)
+        whole = sources[id(part.X)]
+        return Rows(whole.rows(part.row), part.y, len(shares.labels))
+
+    test = None if shares.test is None else rows(shares.test)
+    return rows(shares.train), rows(shares.validation), test
 
 
 @contextmanager

@@ -190,6 +190,8 @@ REGISTRIES: dict[str, Registry] = {
         Registry(
             "backend",
             {
+                "auto": "uids.backends.auto:Auto",
+                "numba": "uids.backends.numba:Numba",
                 "numpy": "uids.backends.numpy:Numpy",
                 "torch": ("uids.backends.torch:Torch", "torch"),
             },

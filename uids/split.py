@@ -17,7 +17,8 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part. ``y`` is 0..K−1; ``row`` is the row's number, from 0, in its source."""
+    """Rows of one part. X is all of its source, which other parts may share; ``row`` are the
+    numbers, from 0, of the part's own rows in it, and ``y`` their classes, 0..K−1."""
 
     X: Any
     y: npt.NDArray[np.int64]
@@ -64,9 +65,7 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
     }
     for name, index in taken.items():
         if len(index) and name not in parts:
-            # All rows in order is the data itself: no copy of X.
-            X = data.X if len(index) == n else data.X[index]
-            parts[name] = Part(X, y[index], index)
+            parts[name] = Part(data.X, y[index], index)
     train = parts["train"]
     if len(np.unique(train.y)) < len(labels):
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]

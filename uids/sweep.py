@@ -149,7 +149,8 @@ def plan(
     distinct: dict[tuple[str, ...], None] = {}
     for grid in [narrowed(grid, typed) for grid in grids] or [{}]:
         if grid is not None:
-            words = [f"{key}={value}" for key, value in {**shared, **grid}.items()]
+            axes = {**shared, **grid}.items()
+            words = [f"{key}={'null' if value is None else value}" for key, value in axes]
             words += [word for word in arguments if word.partition("=")[0] not in fixed(grid)]
             distinct |= dict.fromkeys(expand(loader, config, words))
     if not distinct:

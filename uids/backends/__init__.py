@@ -8,6 +8,7 @@ products on top, and steps aside for each that the backend has under the same na
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,33 @@ class Matrix:
     """
 
     def __init__(self, backend: Any, X: Any) -> None:
-        self.backend = backend
-        self.X = X
-        self.kernel = backend.matrix(X)
-        self.shape: tuple[int, int] = tuple(self.kernel.shape)
+        # ``auto`` is one of several, depending on X.
+        self.backend = backend.choose(X) if hasattr(backend, "choose") else backend
+        self.source = X
+        # Of a view: the matrix of all rows of the source, and which of them are meant.
+        self.whole: Matrix | None = None
+        self.index: Array | None = None
+        self.shape: tuple[int, int] = tuple(X.shape)
+
+    @cached_property
+    def kernel(self) -> Any:
+        if self.whole is None:
+            return self.backend.matrix(self.source)
+        return self.whole.kernel.rows(self.index)
+
+    @cached_property
+    def X(self) -> Any:
+        """The rows themselves; a copy of them, which is then kept, if they are a view."""
+        return self.source if self.index is None else self.source[self.index]
+
+    @property
+    def note(self) -> str:
+        """What the backend says of itself, if it does."""
+        return str(getattr(self.kernel, "note", ""))
+
+    def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
+        """(first row, rows in float64) for as many rows at a time, or within BLOCK_BYTES."""
+        return blocks(self.source, self.index, height)
 
     def dot(self, V: Array) -> Array:
         return writable(self.kernel.dot(V))
@@ -54,7 +78,7 @@ class Matrix:
         if hasattr(self.kernel, "square_tdot"):
             return np.asarray(self.kernel.square_tdot(W))
         total = np.zeros((self.shape[1], *W.shape[1:]))
-        for start, block in blocks(self.X):
+        for start, block in self.blocks():
             square = block.copy() if sp.issparse(block) else block * block
             if sp.issparse(block):
                 square.data *= square.data
@@ -65,7 +89,7 @@ class Matrix:
         if hasattr(self.kernel, "gram"):
             return np.asarray(self.kernel.gram(w))
         total = np.zeros((self.shape[1], self.shape[1]))
-        for start, block in blocks(self.X):
+        for start, block in self.blocks():
             weight = w[start : start + block.shape[0], None]
             if sp.issparse(block):
                 total += (block.T @ block.multiply(weight)).toarray()
@@ -74,7 +98,27 @@ class Matrix:
         return total
 
     def rows(self, index: Array) -> Matrix:
-        return Matrix(self.backend, self.X[index])
+        """A copy of those rows; or a view, if the backend has ``views``: its kernel then makes one
+        by rows(index) from an index of the whole. All rows in order are the matrix itself."""
+        n = self.shape[0]
+        index = np.asarray(index)
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        if len(index) == n and np.array_equal(index, np.arange(n)):
+            return self
+        if not getattr(self.backend, "views", False):
+            return Matrix(self.backend, self.X[index])
+        index = index.astype(np.int64, copy=False)
+        if len(index):  # a kernel does not look: it would read foreign memory
+            low, high = int(index.min()), int(index.max())
+            if low < -n or high >= n:
+                raise IndexError(f"rows {low} to {high} of a matrix that has {n}")
+            index = index % n if low < 0 else index
+        view = Matrix(self.backend, self.source)
+        view.whole = self.whole or self
+        view.index = index if self.index is None else self.index[index]
+        view.shape = (len(index), self.shape[1])
+        return view
 
 
 def writable(array: Any) -> Array:
@@ -82,10 +126,14 @@ def writable(array: Any) -> Array:
     return np.require(array, requirements=["W"])
 
 
-def blocks(X: Any) -> Iterator[tuple[int, Any]]:
-    """(first row, rows in float64), each block within BLOCK_BYTES: no second X is ever made."""
+def blocks(
+    X: Any, index: Array | None = None, height: int | None = None
+) -> Iterator[tuple[int, Any]]:
+    """(first row, rows in float64) of all rows or of those in ``index``, ``height`` at a time or
+    within BLOCK_BYTES: no second X is ever made."""
     n = X.shape[0]
     stored = X.nnz if sp.issparse(X) else X.size
-    height = max(1, int(BLOCK_BYTES // (8 * max(1, stored // max(1, n)))))
-    for start in range(0, n, height):
-        yield start, X[start : start + height].astype(np.float64, copy=False)
+    height = height or max(1, int(BLOCK_BYTES // (8 * max(1, stored // max(1, n)))))
+    for start in range(0, n if index is None else len(index), height):
+        part = slice(start, start + height)
+        yield start, X[part if index is None else index[part]].astype(np.float64, copy=False)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 
-from uids.backends import Array, blocks
+from uids.backends import Array
 from uids.models import Rows
 
 
@@ -73,6 +73,7 @@ class LogisticCurvature:
     at: FittedLogistic
     over: Rows
     weights: Array | None = None
+    known: Array | None = None  # p_i as (n, k), where the caller has them: a pass over X less
 
     @property
     def size(self) -> int:
@@ -99,6 +100,8 @@ class LogisticCurvature:
 
     @cached_property
     def _p(self) -> Array:  # (n, k)
+        if self.known is not None:
+            return self.known
         P = self.at.probabilities(self.over)
         return P[:, 1:] if self.at.classes == 2 else P
 
@@ -108,7 +111,7 @@ class LogisticCurvature:
         if self.at.classes == 2:
             U *= P * (1 - P)
         else:
-            U -= (P * U).sum(axis=1, keepdims=True)
+            U -= np.einsum("ikz,ikm->im", P, U)[:, None]
             U *= P
         if weights is not None:
             U *= weights[:, None, None]
@@ -125,8 +128,7 @@ class LogisticCurvature:
 
     @cached_property
     def _w(self) -> Array:  # ω_i p_i (1 − p_i), binary
-        w = (self._p * (1 - self._p))[:, 0]
-        return w if self.weights is None else w * self.weights
+        return self.row_curvature()[:, 0]
 
     @cached_property
     def _xw(self) -> Array:  # Xᵀ w
@@ -137,8 +139,8 @@ class LogisticCurvature:
         d = self.over.X.shape[1]
         top = V[:d]
         result = np.empty(V.shape)
-        result[:d] = self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
-        result[:d] += top / self.at.C
+        np.divide(top, self.at.C, out=result[:d])
+        result[:d] += self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
         if self.at.intercept:
             result[:d] += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
             result[-1] = self._xw @ top + self._w.sum() * V[-1]
@@ -158,12 +160,18 @@ class LogisticCurvature:
             result[-1] += np.repeat([mean], k, axis=0).ravel()
         return result.reshape(V.shape)
 
+    def row_curvature(self, index: Array | slice = slice(None)) -> Array:
+        """ω_i p_i (1 − p_i), (n, k), or those of some rows."""
+        P = self._p[index]
+        W = P * (1 - P)
+        if self.weights is not None:
+            W *= self.weights[index, None]
+        return W
+
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
         # diagonal of a positive definite matrix negative.
-        W = self._p * (1 - self._p)
-        if self.weights is not None:
-            W *= self.weights[:, None]
+        W = self.row_curvature()
         diagonal = self.over.X.square_tdot(W) + 1 / self.at.C
         if self.at.intercept:
             gauge = 1 / self.at.columns if self.at.columns > 1 else 0.0
@@ -198,7 +206,7 @@ class LogisticCurvature:
     def gradient_norms(self, rows: Rows) -> Array:
         # ∇l_i is the outer product of x_i (with its 1, if there is an intercept) and r_i.
         square = np.full(len(rows), float(self.at.intercept))
-        for start, block in blocks(rows.X.X):
+        for start, block in rows.X.blocks():
             part = square[start : start + block.shape[0]]
             if sp.issparse(block):
                 part += np.asarray(block.multiply(block).sum(axis=1)).ravel()
@@ -232,8 +240,7 @@ class LogisticCurvature:
         S = inverse.reshape(D, k * D * k)
         forms = np.empty((len(rows), k, k))
         height = max(1, 2**22 // (k * self.size))
-        for start in range(0, len(rows), height):
-            block = rows.X.X[start : start + height]
+        for start, block in rows.X.blocks(height):
             X = block.toarray() if sp.issparse(block) else block
             if self.at.intercept:
                 X = np.hstack([X, np.ones((len(X), 1))])

@@ -1,4 +1,4 @@
-"""L2 logistic regression, fitted by scikit-learn."""
+"""L2 logistic regression, fitted by Newton's method or by scikit-learn."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from uids.backends import Array
 from uids.errors import UidsError, require
 from uids.models import Rows
 from uids.models.logistic import FittedLogistic, transposed
+from uids.models.newton import minimise
 
-CHOLESKY_LIMIT = 1000  # parameters up to which factorising H at each step is the quickest way
+SKLEARN = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 
 
 @dataclass(frozen=True)
@@ -21,62 +22,86 @@ class LogisticRegression:
     """Minimises F(θ) = ½‖θ‖² + C Σ_i ω_i l_i(θ), the intercept not penalised.
 
     Two classes give the binary model, more give softmax. ``tol`` bounds the largest coordinate
-    of the gradient of F / (C Σω): influence is only as right as θ̂ is stationary.
+    of the gradient of F / (C Σω): influence is only as right as θ̂ is stationary. ``fit_solver`` is
+    ``newton``, which works on the backend's products, or the name of a solver of scikit-learn's.
     """
 
     C: float = 0.1
     fit_intercept: bool = True
     tol: float = 1e-9
     max_iter: int = 1000
+    fit_solver: str = "newton"
 
     def __post_init__(self) -> None:
         require(0 < self.C < np.inf, "C", "positive", self.C)
         require(0 < self.tol < 1, "tol", "in (0, 1)", self.tol)
         require(self.max_iter >= 1, "max_iter", "1 or more", self.max_iter)
+        known = ("newton", *SKLEARN)
+        require(self.fit_solver in known, "fit_solver", f"one of {known}", self.fit_solver)
+        require(
+            self.fit_solver != "liblinear" or not self.fit_intercept,
+            "fit_solver",
+            "another than liblinear, which would penalise the intercept, or fit_intercept false",
+            self.fit_solver,
+        )
 
     def fit(
         self, rows: Rows, weights: Array | None = None, start: Any | None = None
     ) -> FittedLogistic:
-        from sklearn.linear_model import LogisticRegression as Estimator
-
-        present = np.unique(rows.y)
-        if len(present) < rows.classes:
-            absent = sorted(set(range(rows.classes)) - set(present.tolist()))
+        absent = np.flatnonzero(np.bincount(rows.y, minlength=rows.classes) == 0)
+        if len(absent):
             raise UidsError(
                 f"the rows to fit have no row of class number {absent[0]} (from 0, in sorted "
                 "order): keep more rows, or use stratify=true"
             )
+        if self.fit_solver != "newton":
+            fitted = self.restore(self._scikit_learn(rows, weights, start), rows)
+            self._check_stationary(self._largest(fitted, rows, weights))
+            return fitted
         columns = 1 if rows.classes == 2 else rows.classes
         size = columns * (rows.X.shape[1] + self.fit_intercept)
+        begin = self.restore(np.zeros(size) if start is None else start.theta, rows)
+        found = minimise(begin, rows, weights, self.tol, self.max_iter)
+        self._check_stationary(found.largest)
+        return self.restore(found.theta, rows)
+
+    def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
+        return FittedLogistic(theta, rows.classes, self.C, self.fit_intercept)
+
+    def _scikit_learn(self, rows: Rows, weights: Array | None, start: Any | None) -> Array:
+        from sklearn.linear_model import LogisticRegression as Estimator
+
+        if self.fit_solver == "liblinear" and rows.classes > 2:
+            raise UidsError(
+                f"model.fit_solver=liblinear knows two classes only, and there are {rows.classes}: "
+                "use model.fit_solver=newton"
+            )
         estimator = Estimator(
             C=self.C,
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
-            solver="newton-cholesky" if size <= CHOLESKY_LIMIT else "newton-cg",
+            solver=self.fit_solver,
             warm_start=start is not None,
+            random_state=0,  # sag, saga and liblinear shuffle
         )
         if start is not None:
-            theta = start.theta.reshape(-1, columns).T
+            theta = start.theta.reshape(-1, 1 if rows.classes == 2 else rows.classes).T
             estimator.coef_ = theta[:, : rows.X.shape[1]].copy()
-            estimator.intercept_ = theta[:, -1].copy() if self.fit_intercept else np.zeros(columns)
-            estimator.classes_ = present
+            intercepts = theta[:, -1].copy() if self.fit_intercept else np.zeros(len(theta))
+            estimator.intercept_ = intercepts
+            estimator.classes_ = np.arange(rows.classes)
         with warnings.catch_warnings():
-            # Its warnings say that a line search stopped; the gradient below says whether it
-            # matters.
+            # Its warnings say that a line search stopped; the gradient says whether it matters.
             warnings.simplefilter("ignore")
             estimator.fit(rows.X.X, rows.y, sample_weight=weights)
         theta = estimator.coef_.T
         if self.fit_intercept:
             theta = np.vstack([theta, estimator.intercept_])
-        fitted = self.restore(np.ascontiguousarray(theta, dtype=np.float64).ravel(), rows)
-        self._check_stationary(fitted, rows, weights)
-        return fitted
+        return np.ascontiguousarray(theta, dtype=np.float64).ravel()
 
-    def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
-        return FittedLogistic(theta, rows.classes, self.C, self.fit_intercept)
-
-    def _check_stationary(self, fitted: FittedLogistic, rows: Rows, weights: Array | None) -> None:
+    def _largest(self, fitted: FittedLogistic, rows: Rows, weights: Array | None) -> float:
+        """The largest coordinate of the gradient of F / (C Σω)."""
         residuals = fitted.residuals(rows)
         if weights is not None:
             residuals *= weights[:, None]
@@ -84,7 +109,9 @@ class LogisticRegression:
         d = rows.X.shape[1]
         gradient[:d] += fitted.theta.reshape(-1, fitted.columns)[:d] / self.C
         total = len(rows) if weights is None else float(weights.sum())
-        largest = float(np.abs(gradient).max(initial=0)) / total
+        return float(np.abs(gradient).max(initial=0)) / total
+
+    def _check_stationary(self, largest: float) -> None:
         # A factor of 1,000, since rounding can keep a hard problem from the last digits of tol.
         if not largest <= 1000 * self.tol:
             raise UidsError(

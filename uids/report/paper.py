@@ -8,7 +8,7 @@ import numpy as np
 
 from uids.report.figures import BLUE, GREY, RED
 from uids.report.section import Run, Section
-from uids.report.table import number, standard_error
+from uids.report.table import change, number, standard_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def paper_value(name: str, method: str) -> float | None:
 
 def against(name: str, method: str, value: float) -> list[str]:
     paper = paper_value(name, method)
-    return ["", ""] if paper is None else [f"{paper:.4f}", f"{value - paper:+.4f}"]
+    return ["", ""] if paper is None else [f"{paper:.4f}", change(paper, value)]
 
 
 def grouped(runs: list[Run]) -> dict[str, dict[str, float]]:

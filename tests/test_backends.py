@@ -1,0 +1,352 @@
+"""The backend numba against plain numpy; rows as views; the choice that ``auto`` makes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import TwoProducts, make_rows
+
+import uids
+import uids.backends.auto
+from uids.backends import Matrix, kernels
+from uids.backends import numba as module
+from uids.backends.auto import Auto
+from uids.backends.numba import Numba
+from uids.backends.numpy import Numpy
+from uids.datasets import Data
+from uids.errors import UidsError
+from uids.influences import influence_at
+from uids.models.logreg import LogisticRegression
+from uids.pipeline import rows_of
+from uids.registry import REGISTRIES
+from uids.settings import SplitSettings
+from uids.solvers.cg import CG
+from uids.split import split
+
+N, D = 400, 23
+
+
+def values(ones=False, seed=0):
+    """With an empty row and an empty column, half of the rest zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.5)
+    X[5], X[:, 3] = 0, 0
+    return (X != 0).astype(float) if ones else X
+
+
+def mapped(array, path):
+    np.save(path, array)
+    return np.load(path, mmap_mode="r")
+
+
+def matrix_of(form, folder):
+    """(X as ``form`` says, the same as plain float64)."""
+    plain = values(ones="0/1" in form)
+    if "float32" in form:
+        plain = plain.astype(np.float32)
+    if "dense" in form:
+        X = np.asfortranarray(plain) if "columns" in form else plain
+        return (mapped(X, folder / "X.npy") if "mapped" in form else X), plain.astype(np.float64)
+    X = sp.csr_matrix(plain)
+    if "int64" in form:
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    if "mapped" in form:
+        for name in ("data", "indices", "indptr"):
+            setattr(X, name, mapped(getattr(X, name), folder / f"{name}.npy"))
+    if "unsorted" in form:
+        X.indices, X.data = X.indices.copy(), X.data.copy()
+        a, b = X.indptr[:2]
+        X.indices[a:b], X.data[a:b] = X.indices[a:b][::-1].copy(), X.data[a:b][::-1].copy()
+        X.has_sorted_indices = X.has_canonical_format = False
+    return X, plain.astype(np.float64)
+
+
+def products(X, shape, seed=0):
+    """Every product with X, a Matrix or a plain array, for vectors and for columns."""
+    rng = np.random.default_rng(seed)
+    n, d = X.shape
+    V, U, w = rng.standard_normal((d, *shape)), rng.standard_normal((n, *shape)), rng.random(n)
+    if isinstance(X, Matrix):
+        return [X.dot(V), X.tdot(U), X.gram_dot(w, V), X.square_tdot(U), X.gram(w)]
+    W = w.reshape(-1, *[1] * len(shape))
+    return [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
+
+
+FORMS = [
+    *("csr float64", "csr float32", "csr 0/1", "csr int64", "csr mapped", "csr unsorted"),
+    *("dense float64", "dense float32", "dense by columns", "dense mapped float32"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_products(form, tmp_path):
+    X, plain = matrix_of(form, tmp_path)
+    whole = Matrix(Numba(threads=2), X)
+    rng = np.random.default_rng(1)
+    some, fewer = rng.permutation(N)[:250], rng.integers(0, 250, 90)
+    views = [
+        (whole, plain),
+        (whole.rows(some), plain[some]),
+        (whole.rows(some).rows(fewer), plain[some][fewer]),
+        (whole.rows(some[:0]), plain[:0]),
+    ]
+    for matrix, rows in views:
+        assert matrix.shape == rows.shape
+        for shape in ((),) if "int64" in form else ((), (0,), (1,), (3,), (19,)):
+            for found, expected in zip(products(matrix, shape), products(rows, shape), strict=True):
+                assert found.dtype == np.float64
+                assert found.shape == expected.shape
+                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["csr float64", "csr 0/1", "dense float64"])
+def test_the_number_of_threads_changes_no_more_than_rounding(form, tmp_path):
+    X, _ = matrix_of(form, tmp_path)
+    for shape in ((), (3,)):
+        first = products(Matrix(Numba(threads=1), X), shape)
+        for threads in (2, 3, 7):
+            matrix = Matrix(Numba(threads=threads), X)
+            found = products(matrix, shape)
+            for one, other, again in zip(first, found, products(matrix, shape), strict=True):
+                np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+                np.testing.assert_array_equal(other, again)  # to the last bit
+
+
+def test_rows_are_shared_out_by_stored_entries():
+    heights = np.r_[np.full(10, 100), np.ones(1000, int)]
+    X = sp.csr_matrix(
+        (np.ones(2000), np.concatenate([np.arange(h) for h in heights]), np.r_[0, heights.cumsum()])
+    )
+    assert list(Matrix(Numba(threads=2), X).kernel.ranges(2)) == [0, 10, 1010]
+    view = Matrix(Numba(threads=2), X).rows(np.arange(1010)[::-1])
+    assert list(view.kernel.ranges(2)) == [0, 1000, 1010]
+
+
+def test_float32_is_storage_only():
+    X = values()
+    rounded = X.astype(np.float32).astype(np.float64)
+    for stored in (X, sp.csr_matrix(X)):
+        matrix = Matrix(Numba(precision="float32", threads=2), stored)
+        assert "float32" in matrix.note
+        for found, expected in zip(products(matrix, ()), products(rounded, ()), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_no_product_allocates_more_than_its_result():
+    rng = np.random.default_rng(0)
+    n, d = 60_000, 20_000
+    X = sp.csr_matrix((np.ones(5 * n), rng.integers(0, d, 5 * n), np.arange(0, 5 * n + 1, 5)))
+    X = sp.csr_matrix((np.ones(X.nnz), X.indices, X.indptr), shape=(n, d))
+    X.sum_duplicates()
+    for matrix in (
+        Matrix(Numba(threads=2), X),
+        Matrix(Numba(threads=2), X).rows(np.arange(50_000)),
+    ):
+        for shape in ((), (3,)):
+            v, u = rng.standard_normal((d, *shape)), rng.standard_normal((matrix.shape[0], *shape))
+            w = rng.random(matrix.shape[0])
+            calls = {
+                "dot": (v,),
+                "tdot": (u,),
+                "square_tdot": (u,),
+                "gram_dot": (w, v),
+            }
+            for name, arguments in calls.items():
+                product = getattr(matrix, name)
+                size = product(*arguments).nbytes
+                tracemalloc.start()
+                product(*arguments)
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                assert peak < size + 20_000, name
+
+
+def test_a_product_that_was_broken_off_leaves_nothing_behind(monkeypatch):
+    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    v, w = np.ones(D), np.ones(N)
+    expected = matrix.gram_dot(w, v)
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "collect", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            matrix.gram_dot(w, v)
+    np.testing.assert_array_equal(matrix.gram_dot(w, v), expected)
+
+
+def test_several_python_threads_at_once():
+    whole = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    matrices = [whole, whole.rows(np.arange(300)), whole.rows(np.arange(100, 350))]
+    expected = [products(matrix, ()) for matrix in matrices]
+    with ThreadPoolExecutor(6) as threads:
+        jobs = [(i, threads.submit(products, matrices[i], ())) for i in [0, 1, 2] * 20]
+        for i, job in jobs:
+            for found, right in zip(job.result(), expected[i], strict=True):
+                np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    expected = matrix.tdot(np.ones(N))
+
+    def child():
+        np.testing.assert_array_equal(matrix.tdot(np.ones(N)), expected)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_nothing_outside_the_arrays_is_read(sparse):
+    X = values()
+    matrix = Matrix(Numba(threads=2), sp.csr_matrix(X) if sparse else X)
+    for product, arguments in (
+        ("dot", (np.ones(D - 1),)),
+        ("tdot", (np.ones(N + 1),)),
+        ("square_tdot", (np.ones((N - 1, 2)),)),
+        ("gram_dot", (np.ones(N - 1), np.ones(D))),
+        ("gram_dot", (np.ones(N), np.ones(D + 1))),
+        ("gram", (np.ones(N - 1),)),
+    ):
+        with pytest.raises(ValueError, match="shape"):
+            getattr(matrix, product)(*arguments)
+    for index in ([0, N], [-N - 1]):
+        with pytest.raises(IndexError, match=f"a matrix that has {N}"):
+            matrix.rows(np.array(index))
+    v = np.ones(D)
+    np.testing.assert_allclose(matrix.rows(np.array([-1, 2])).dot(v), X[[-1, 2]] @ v)
+    mask = np.arange(N) % 3 == 0
+    np.testing.assert_allclose(matrix.rows(mask).dot(v), X[mask] @ v)
+
+
+@pytest.mark.parametrize(
+    "backend", [Numpy(), Numba(), TwoProducts()], ids=lambda b: type(b).__name__
+)
+def test_rows(backend):
+    X = sp.csr_matrix(values())
+    whole = Matrix(backend, X)
+    assert whole.rows(np.arange(N)) is whole
+    some = whole.rows(np.arange(50)).rows(np.array([3, 1, 3]))
+    np.testing.assert_array_equal(some.X.toarray(), X[[3, 1, 3]].toarray())
+    assert some.X is some.X
+    blocks = list(some.blocks(2))
+    assert [start for start, _ in blocks] == [0, 2]
+    np.testing.assert_array_equal(blocks[0][1].toarray(), X[[3, 1]].toarray())
+
+
+def test_parts_and_subsets_are_views():
+    rng = np.random.default_rng(0)
+    X = sp.csr_matrix(rng.standard_normal((150_000, 30)))
+    y = (X @ np.ones(30) + rng.standard_normal(150_000) > 0).astype(int)
+    shares = split(Data(X, y), SplitSettings(), 0.0, seed=0)
+    size = X.data.nbytes + X.indices.nbytes
+    tracemalloc.start()
+    train, validation, test = rows_of(shares, Numba(threads=2))
+    fitted = LogisticRegression().restore(np.zeros(31), train)
+    found = influence_at(fitted.curvature(train), train, validation, CG(on_failure="warn"))
+    assert len(found.gradient_norm) == len(train)
+    assert len(fitted.losses(train.take(np.arange(10_000)).take(np.arange(5000)))) == 5000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.6 * size  # the parts and a subset as copies would be 1.1 times that
+    assert all(rows.X.source is X and "X" not in vars(rows.X) for rows in (train, validation, test))
+
+
+def leaves(metrics, skip=("seconds", "environment", "config", "backend", "cache", "solver")):
+    if isinstance(metrics, dict):
+        return {k: leaves(v) for k, v in metrics.items() if k not in skip}
+    return [leaves(v) for v in metrics] if isinstance(metrics, list) else metrics
+
+
+def assert_same(one, other, path=""):
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key], f"{path}.{key}")
+    elif isinstance(one, list):
+        for i, pair in enumerate(zip(one, other, strict=True)):
+            assert_same(*pair, f"{path}[{i}]")
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-10, abs=1e-10), path
+    else:
+        assert one == other, path
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_run_is_the_same_with_numpy(sparse, classes):
+    rows = make_rows(n=300, d=6, classes=classes, sparse=sparse)
+    one, other = (
+        uids.run(
+            (rows.X.X, rows.y), backend=backend, model=LogisticRegression(tol=1e-12), repeats=2
+        )
+        for backend in (Numpy(), Numba(threads=2))
+    )
+    assert_same(leaves(one.metrics), leaves(other.metrics))
+    np.testing.assert_allclose(one.influence, other.influence, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(one.kept, other.kept)
+    assert one.metrics["backend"] == "numpy"
+    assert other.metrics["backend"].startswith("numba: 2 threads, ")
+
+
+def test_fits_are_cached_by_the_rows_of_a_view():
+    rows = make_rows(n=200, sparse=True, seed=5)
+    seen = [
+        uids.run((rows.X.X, rows.y), backend=Numba(), repeats=1, **more).metrics["cache"]
+        for more in ({}, {}, {"split": {"seed": 1}}, {"noise": 0.1})
+    ]
+    assert seen == ["miss", "hit", "miss", "miss"]
+
+
+def test_auto_takes_numba_for_large_matrices_only(monkeypatch):
+    small = sp.csr_matrix(values())
+    assert Auto().choose(small) == Auto().choose(small.toarray()) == Numpy()
+    monkeypatch.setattr(uids.backends.auto, "SPARSE", small.nnz)
+    monkeypatch.setattr(uids.backends.auto, "DENSE", N * D)
+    assert Auto().choose(small) == Auto().choose(small.toarray()) == Numba()
+    assert Matrix(Auto(), small).rows(np.arange(3)).note.startswith("numba")
+    assert Auto().matrix(small).shape == small.shape
+    monkeypatch.setattr(uids.backends.auto, "find_spec", lambda name: None)
+    assert Auto().choose(small) == Numpy()
+
+
+def test_small_data_do_not_load_numba():
+    code = (
+        "import sys, uids; m = uids.run(repeats=1, cache=False).metrics; "
+        "print(m['backend'], m['config']['backend']['name'], 'numba' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["numpy", "auto", "False"]
+
+
+def test_without_a_folder_to_write_to_nothing_is_cached(monkeypatch):
+    def njit(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: (function, options["nogil"])
+
+    monkeypatch.setattr(kernels, "njit", njit)
+    assert kernels.compiled()(len) == (len, True)
+
+
+@pytest.mark.parametrize("fields", [{"precision": "half"}, {"threads": 0}])
+def test_fields_are_checked(fields):
+    with pytest.raises(UidsError, match=f"{next(iter(fields))} must be"):
+        REGISTRIES["backend"].build("numba", **fields)
+
+
+def test_threads_default_to_those_of_numba(monkeypatch):
+    monkeypatch.setattr(module.CONFIG, "NUMBA_NUM_THREADS", 3)
+    assert Matrix(Numba(), values()).note == "numba: 3 threads, dense float64"
+    assert Matrix(Numba(threads=1), sp.csr_matrix(values(ones=True))).note == (
+        "numba: 1 thread, 0/1 features"
+    )

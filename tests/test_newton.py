@@ -1,0 +1,300 @@
+"""The trainer against scikit-learn, against its own gradient, and on problems made to be hard."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import TwoProducts, make_rows
+from sklearn.linear_model import LogisticRegression as Sklearn
+
+from uids.backends import Matrix
+from uids.backends.numpy import Numpy
+from uids.errors import UidsError
+from uids.models import Rows, newton, preconditioner
+from uids.models.logistic import FittedLogistic
+from uids.models.logreg import SKLEARN, LogisticRegression
+from uids.models.newton import minimise, search
+
+
+def objective(fitted, rows, weights=None):
+    k = fitted.columns
+    top = fitted.theta[: -k if fitted.intercept else None]
+    weights = np.ones(len(rows)) if weights is None else weights
+    return top @ top / 2 + fitted.C * (weights @ fitted.losses(rows))
+
+
+def largest(fitted, rows, weights=None):
+    """The gradient of F / (C Σω) in closed form, with nothing of the trainer's."""
+    X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
+    weights = np.ones(len(rows)) if weights is None else weights
+    theta = fitted.theta.reshape(-1, fitted.columns)
+    if fitted.intercept:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    Z = X @ theta
+    if fitted.columns == 1:
+        R = 1 / (1 + np.exp(-Z)) - rows.y[:, None]
+    else:
+        E = np.exp(Z - Z.max(axis=1, keepdims=True))
+        R = E / E.sum(axis=1, keepdims=True) - np.eye(rows.classes)[rows.y]
+    penalty = theta / fitted.C
+    if fitted.intercept:
+        penalty[-1] = 0
+    return np.abs(X.T @ (weights[:, None] * R) + penalty).max() / weights.sum()
+
+
+def one_hot(n=3000, fields=(3, 5, 8, 900, 1500), seed=0):
+    """Click-like rows: each field has one of its values, few fields have few and some have many."""
+    rng = np.random.default_rng(seed)
+    base = np.cumsum((0, *fields[:-1]))
+    index = np.stack(
+        [b + (c ** rng.random(n)).astype(int) - 1 for b, c in zip(base, fields, strict=True)]
+    ).T
+    index = np.sort(index, axis=1)
+    ends = np.arange(0, index.size + 1, len(fields))
+    X = sp.csr_matrix((np.ones(index.size), index.ravel(), ends), shape=(n, sum(fields)))
+    z = X @ rng.standard_normal(X.shape[1]) - 1
+    return Rows(Matrix(Numpy(), X), (rng.random(n) < 1 / (1 + np.exp(-z))).astype(np.int64), 2)
+
+
+class Counting:
+    """Counts the products with X."""
+
+    def __init__(self):
+        self.seen = []
+
+    def matrix(self, X):
+        return CountingMatrix(X, self.seen)
+
+
+class CountingMatrix:
+    def __init__(self, X, seen):
+        self.X, self.shape, self.seen = X, X.shape, seen
+
+    def dot(self, V):
+        self.seen.append("dot")
+        return self.X @ V
+
+    def tdot(self, U):
+        self.seen.append("tdot")
+        return self.X.T @ U
+
+    def gram_dot(self, w, V):
+        self.seen.append("gram_dot")
+        return self.X.T @ (w * (self.X @ V))
+
+
+@pytest.fixture(params=["factorised", "truncated"])
+def way(request, monkeypatch):
+    if request.param == "truncated":
+        monkeypatch.setattr(newton, "SMALL", 0)
+    return request.param
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("warm", [False, True])
+def test_it_is_scikit_learns_optimum(way, classes, intercept, sparse, weighted, warm):
+    rows = make_rows(n=120, classes=classes, sparse=sparse)
+    weights = np.random.default_rng(3).random(120) * (np.arange(120) % 5 > 0) if weighted else None
+    model = LogisticRegression(C=0.7, fit_intercept=intercept, tol=1e-12)
+    start = None
+    if warm:
+        size = (4 + intercept) * (1 if classes == 2 else classes)
+        start = model.restore(np.random.default_rng(1).standard_normal(size), rows)
+        if intercept and classes > 2:  # the one direction that has no optimum stays where it was
+            start.theta[-classes:] -= start.theta[-classes:].mean()
+    ours = model.fit(rows, weights, start)
+    theirs = Sklearn(
+        C=0.7, fit_intercept=intercept, solver="newton-cholesky", tol=1e-13, max_iter=200
+    ).fit(rows.X.X, rows.y, weights)
+    theta = theirs.coef_.T
+    if intercept:
+        theta = np.vstack([theta, theirs.intercept_ - (classes > 2) * theirs.intercept_.mean()])
+    np.testing.assert_allclose(ours.theta, theta.ravel(), atol=1e-9)
+    assert largest(ours, rows, weights) < 2e-12
+    other = model.restore(theta.ravel(), rows)
+    assert objective(ours, rows, weights) <= objective(other, rows, weights) * (1 + 1e-14)
+
+
+def test_what_it_says_of_the_gradient_is_so(way):
+    rows = make_rows(classes=3)
+    weights = np.random.default_rng(0).random(60)
+    start = FittedLogistic(np.zeros(15), 3, 2.0, True)
+    for steps in (0, 1, 2, 3):
+        found = minimise(start, rows, weights, 1e-15, steps)
+        assert found.steps == steps
+        there = FittedLogistic(found.theta, 3, 2.0, True)
+        assert found.largest == pytest.approx(largest(there, rows, weights), rel=1e-6)
+    assert (start.theta == 0).all()
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    classes=st.sampled_from([2, 3]),
+    intercept=st.booleans(),
+    log_C=st.integers(-6, 6),
+    scales=st.lists(st.integers(-5, 5), min_size=4, max_size=4),
+    constant=st.sampled_from([None, 0.0, 1.0, 100.0]),
+    truncated=st.booleans(),
+)
+def test_hard_problems_end_at_a_stationary_point(
+    seed, classes, intercept, log_C, scales, constant, truncated
+):
+    rows = make_rows(n=40, classes=classes, seed=seed)
+    X = rows.X.X * 10.0 ** np.array(scales)
+    if constant is not None:
+        X[:, 1] = constant
+    rows = Rows(Matrix(Numpy(), X), rows.y, classes)
+    weights = np.random.default_rng(seed).integers(0, 3, 40) * 1.0
+    weights[0] = 1
+    small = newton.SMALL
+    try:
+        newton.SMALL = 0 if truncated else small
+        fitted = LogisticRegression(C=10.0**log_C, fit_intercept=intercept).fit(rows, weights)
+    finally:
+        newton.SMALL = small
+    # Rounding of a sum over x_i p_i leaves as much in a column as the column is large.
+    assert largest(fitted, rows, weights) <= max(1e-9, 1e-13 * np.abs(X).max())
+
+
+@pytest.mark.parametrize("C", [1e-8, 1.0, 1e6])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_separable_data_and_one_row_for_each_class(way, C, classes):
+    for copies in (1, 20):
+        X = np.repeat(np.eye(classes) * 3, copies, axis=0)
+        rows = Rows(Matrix(Numpy(), X), np.repeat(np.arange(classes), copies), classes)
+        fitted = LogisticRegression(C=C).fit(rows)
+        assert largest(fitted, rows) <= 1e-9
+        assert (fitted.probabilities(rows).argmax(axis=1) == rows.y).all()
+
+
+def test_a_start_far_out_is_left_behind(way):
+    rows = make_rows()
+    model = LogisticRegression(C=1.0)
+    far = model.restore(np.full(5, 1e8), rows)
+    np.testing.assert_allclose(model.fit(rows, start=far).theta, model.fit(rows).theta, atol=1e-7)
+
+
+def test_rounding_ends_it_cleanly(way):
+    rows = make_rows()
+    found = minimise(FittedLogistic(np.zeros(5), 2, 1.0, True), rows, None, 1e-300, 1000)
+    assert found.steps < 30
+    assert found.largest < 1e-14
+
+
+def test_the_search_takes_what_brings_enough():
+    def parabola(t):
+        return (t - 1) ** 2, 2 * (t - 1)
+
+    assert search(parabola, 1.0, -2.0) == (1.0, 0.0)
+    # Four times too far: the slopes of a parabola give its lowest point at once.
+    t, value = search(lambda t: ((4 * t - 1) ** 2, 8 * (4 * t - 1)), 1.0, -8.0)
+    assert (t, value) == (0.25, 0.0)
+    # Not finite at first.
+    t, value = search(lambda t: parabola(t) if t < 0.5 else (np.inf, np.nan), 1.0, -2.0)
+    assert value < 1
+    # The objective is rounded away and even rises a little; the slope is what tells.
+    blurred = search(lambda t: (1e9 + 1e-6, 1e-12 * (t - 1)), 1e9, -1e-12)
+    assert blurred is not None
+    assert search(lambda t: (1e9 + 1e-6, 1e-12), 1e9, -1e-12) is None
+    assert search(parabola, 1.0, 0.0) is None
+    assert search(lambda t: (2.0, 1.0), 1.0, -1.0) is None
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_search_makes_no_pass_over_the_rows(classes):
+    backend = Counting()
+    rows = make_rows(n=300, d=1200, classes=classes, backend=backend)
+    size = 1200 * (1 if classes == 2 else 3)
+    found = minimise(FittedLogistic(np.zeros(size), classes, 1.0, False), rows, None, 1e-9, 100)
+    passes = backend.seen.count
+    if classes == 2:
+        assert passes("dot") == found.steps
+        assert passes("tdot") == found.steps + 1
+        assert passes("gram_dot") == found.products
+    else:
+        assert passes("dot") == found.steps + found.products
+        assert passes("tdot") == found.steps + 1 + found.products
+
+
+def test_a_refit_on_most_of_the_rows_takes_few_steps(way):
+    rows = make_rows(n=2000, d=8)
+    model = LogisticRegression()
+    full = model.fit(rows)
+    part = rows.take(np.flatnonzero(np.random.default_rng(0).random(2000) < 0.95))
+    assert minimise(full, part, None, 1e-9, 100).steps <= 4
+    assert minimise(full, rows, None, 1e-9, 100).steps == 0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_head_makes_one_hot_data_easy(monkeypatch, classes, intercept):
+    rows = one_hot()
+    y = rows.y if classes == 2 else rows.y + (np.arange(len(rows)) % 2) * (1 - rows.y) * 2
+    rows = Rows(rows.X, y, classes)
+    model = LogisticRegression(C=10.0, fit_intercept=intercept)
+    size = (rows.X.shape[1] + intercept) * (1 if classes == 2 else 3)
+    start = model.restore(np.zeros(size), rows)
+    quick = minimise(start, rows, None, 1e-9, 100)
+    monkeypatch.setattr(preconditioner, "SPARSE", 0.0)
+    plain = minimise(start, rows, None, 1e-9, 100)
+    assert quick.products < 0.7 * plain.products
+    np.testing.assert_allclose(quick.theta, plain.theta, atol=1e-5)
+    assert largest(model.restore(quick.theta, rows), rows) <= 1e-9
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_preconditioner_is_the_inverse_of_a_symmetric_positive_matrix(classes, intercept):
+    rows = one_hot(n=400, fields=(3, 4, 30))
+    rows = Rows(rows.X, np.arange(400) % classes, classes)
+    model = LogisticRegression(C=3.0, fit_intercept=intercept)
+    curvature = model.fit(rows).curvature(rows)
+    M = preconditioner.preconditioner(curvature, head=True)
+    eye = np.eye(curvature.size)
+    inverse = np.stack([M.solve(column, np.empty(curvature.size)) for column in eye])
+    np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
+    flat = 0 if classes == 2 else curvature.size // classes  # all classes of a column together
+    assert (np.linalg.eigvalsh(inverse) > 1e-6).sum() == curvature.size - flat
+    # All columns and all rows are in the head: for two classes that is H itself.
+    if classes == 2:
+        A = curvature.dense() * curvature.scale
+        np.testing.assert_allclose(inverse @ A, eye, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_two_products_are_enough_for_a_backend(way, classes):
+    plain, least = (make_rows(classes=classes, backend=b) for b in (Numpy(), TwoProducts()))
+    model = LogisticRegression(tol=1e-11)
+    np.testing.assert_allclose(model.fit(least).theta, model.fit(plain).theta, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SKLEARN)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scikit_learns_solvers_can_be_chosen(name, classes):
+    rows = make_rows(n=80, classes=classes)
+    model = LogisticRegression(fit_solver=name, fit_intercept=False, max_iter=5000, tol=1e-8)
+    if name == "liblinear" and classes == 3:
+        with pytest.raises(UidsError, match=r"two classes only, and there are 3"):
+            model.fit(rows)
+        return
+    best = LogisticRegression(fit_intercept=False).fit(rows)
+    for start in (None, best):
+        np.testing.assert_allclose(model.fit(rows, start=start).theta, best.theta, atol=1e-4)
+
+
+def test_what_cannot_be_fitted_is_told():
+    for bad in ({"fit_solver": "adam"}, {"fit_solver": "liblinear"}):
+        with pytest.raises(ValueError, match=r"fit_solver must be"):
+            LogisticRegression(**bad)
+    rows = make_rows()
+    with pytest.raises(UidsError, match=r"sum above 0 \(got 0\)"):
+        LogisticRegression().fit(rows, np.zeros(60))
+    with pytest.raises(UidsError, match="did not converge"):
+        LogisticRegression(fit_solver="sag", max_iter=1).fit(rows)
+    huge = Rows(Matrix(Numpy(), rows.X.X * 1e200), rows.y, 2)
+    with pytest.raises(UidsError, match=r"not finite.*huge values in X"):
+        LogisticRegression().fit(huge)

@@ -1,0 +1,233 @@
+"""Loops over a range of rows, compiled; ``uids/backends/numba.py`` shares the rows out to threads.
+
+All read X as it lies in memory. ``data`` is None where every stored value is 1: the values are then
+never read. Where ``square`` is not None each value is squared. (A test for None costs nothing: it
+is decided when numba compiles.) ``rows`` lists the rows of X that take part, in order; if it is
+empty, all do. Row i of the range is row i of the result, which begins at row ``base``. Indices are
+unsigned, since numba tests signed ones for wrap-around, and that takes longer than the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+ONE = np.uint64(1)
+FOUR = np.uint64(4)
+REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity stay
+
+
+def compiled(fastmath: Any = False) -> Callable[[Any], Any]:
+    """Compiled on first use for each type, without the GIL, and kept on disk where that is
+    possible."""
+
+    def decorate(function: Any) -> Any:
+        try:
+            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
+        except RuntimeError:  # neither the package nor the user's cache folder can be written
+            return njit(nogil=True, fastmath=fastmath)(function)
+
+    return decorate
+
+
+@compiled()
+def csr_dot(data, indices, indptr, rows, first, last, v, w, out, base):  # type: ignore[no-untyped-def]
+    """out_i = w_i x_iᵀ v; w may be None."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        z = 0.0
+        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+            if data is None:
+                z += v[indices[j]]
+            else:
+                z += data[j] * v[indices[j]]
+        out[i - base] = z if w is None else z * w[i]
+
+
+@compiled()
+def csr_tdot(data, indices, indptr, rows, first, last, u, out, base, square):  # type: ignore[no-untyped-def]
+    """out += Σ_i u_i x_i."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        z = u[i - base]
+        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+            if data is None:
+                out[indices[j]] += z
+            else:
+                x = np.float64(data[j])
+                out[indices[j]] += z * x if square is None else z * x * x
+
+
+@compiled()
+def csr_dot_columns(  # type: ignore[no-untyped-def]
+    data, indices, indptr, rows, first, last, V, w, out, base, begin, at, width
+):
+    """``csr_dot`` for ``width`` columns of V from ``begin`` on, all of them at each stored entry;
+    they become the columns of out from ``at`` on."""
+    listed = rows.size > 0
+    z = np.empty(width)
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        z[:] = 0.0
+        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+            k = indices[j]
+            for c in range(width):
+                if data is None:
+                    z[c] += V[k, begin + c]
+                else:
+                    z[c] += data[j] * V[k, begin + c]
+        for c in range(width):
+            out[i - base, at + c] = z[c] if w is None else z[c] * w[i]
+
+
+@compiled()
+def csr_tdot_columns(  # type: ignore[no-untyped-def]
+    data, indices, indptr, rows, first, last, U, out, base, begin, at, width, square
+):
+    """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
+    listed = rows.size > 0
+    z = np.empty(width)
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        for c in range(width):
+            z[c] = U[i - base, begin + c]
+        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+            k = indices[j]
+            for c in range(width):
+                if data is None:
+                    out[k, at + c] += z[c]
+                else:
+                    x = np.float64(data[j])
+                    out[k, at + c] += z[c] * x if square is None else z[c] * x * x
+
+
+@compiled()
+def csr_gram(data, indices, indptr, rows, first, last, w, out):  # type: ignore[no-untyped-def]
+    """out += Σ_i w_i x_i x_iᵀ, of which only the half with column ≥ row (indices are sorted)."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        end = np.uint64(indptr[r + ONE])
+        for j in range(np.uint64(indptr[r]), end):
+            z = w[i] if data is None else w[i] * data[j]
+            row = out[indices[j]]
+            for k in range(j, end):
+                row[indices[k]] += z if data is None else z * data[k]
+
+
+@compiled(REORDER)
+def dense_dot(X, rows, first, last, v, out):  # type: ignore[no-untyped-def]
+    """out_i = x_iᵀ v."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        x = X[rows[i] if listed else i]
+        z = 0.0
+        for j in range(np.uint64(v.size)):
+            z += x[j] * v[j]
+        out[i] = z
+
+
+@compiled(REORDER)
+def dense_tdot(X, rows, first, last, u, out, square):  # type: ignore[no-untyped-def]
+    """out += Σ_i u_i x_i."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        x = X[rows[i] if listed else i]
+        z = u[i]
+        for j in range(np.uint64(out.size)):
+            y = np.float64(x[j])
+            out[j] += z * y if square is None else z * y * y
+
+
+@compiled(REORDER)
+def dense_gram_dot(X, rows, first, last, w, v, out):  # type: ignore[no-untyped-def]
+    """out += Σ_i w_i (x_iᵀ v) x_i, four rows at a time: each is read from memory once, and v and
+    out from the cache a quarter as often."""
+    listed = rows.size > 0
+    i = first
+    while i + FOUR <= last:
+        a = X[rows[i] if listed else i]
+        b = X[rows[i + ONE] if listed else i + ONE]
+        c = X[rows[i + ONE + ONE] if listed else i + ONE + ONE]
+        d = X[rows[i + FOUR - ONE] if listed else i + FOUR - ONE]
+        s = t = p = q = 0.0
+        for j in range(np.uint64(v.size)):
+            s += a[j] * v[j]
+            t += b[j] * v[j]
+            p += c[j] * v[j]
+            q += d[j] * v[j]
+        s *= w[i]
+        t *= w[i + ONE]
+        p *= w[i + ONE + ONE]
+        q *= w[i + FOUR - ONE]
+        for j in range(np.uint64(v.size)):
+            out[j] += s * a[j] + t * b[j] + p * c[j] + q * d[j]
+        i += FOUR
+    while i < last:
+        a = X[rows[i] if listed else i]
+        s = 0.0
+        for j in range(np.uint64(v.size)):
+            s += a[j] * v[j]
+        s *= w[i]
+        for j in range(np.uint64(v.size)):
+            out[j] += s * a[j]
+        i += ONE
+
+
+@compiled()
+def collect(parts, first, last, out, at):  # type: ignore[no-untyped-def]
+    """Columns of out from ``at`` on += Σ_t parts_t for the rows first:last, always in the same
+    order; the parts are zero again."""
+    width = np.uint64(parts.shape[2])
+    flat = width == np.uint64(out.shape[1])
+    for t in range(parts.shape[0]):
+        if flat:
+            whole, part = out.reshape(-1), parts[t].reshape(-1)
+            for j in range(first * width, last * width):
+                whole[j] += part[j]
+                part[j] = 0.0
+        else:
+            for j in range(first, last):
+                for c in range(width):
+                    out[j, at + c] += parts[t, j, c]
+                    parts[t, j, c] = 0.0
+
+
+@compiled()
+def csr_cuts(indptr, rows, count, total, cuts):  # type: ignore[no-untyped-def]
+    """Cuts of the ``count`` rows into len(cuts) − 1 ranges of about as many stored entries."""
+    listed = rows.size > 0
+    ranges = cuts.size - 1
+    seen = np.uint64(0)
+    t = 1
+    for i in range(count):
+        while t < ranges and seen * np.uint64(ranges) >= total * np.uint64(t):
+            cuts[t] = i
+            t += 1
+        r = rows[i] if listed else i
+        seen += np.uint64(indptr[r + ONE]) - np.uint64(indptr[r])
+    while t <= ranges:
+        cuts[t] = count
+        t += 1
+
+
+@compiled()
+def stored(indptr, rows):  # type: ignore[no-untyped-def]
+    """How many entries the listed rows store."""
+    total = np.uint64(0)
+    for r in rows:
+        total += np.uint64(indptr[r + ONE]) - np.uint64(indptr[r])
+    return total
+
+
+@compiled()
+def all_ones(data):  # type: ignore[no-untyped-def]
+    for value in data:  # noqa: SIM110
+        if value != 1.0:
+            return False
+    return True

@@ -1,0 +1,323 @@
+"""Truncated Newton for logistic regression, on the products of the backend alone.
+
+The cost is counted in passes over X. The scores Z = XΘ are kept: a direction S takes U = X S once,
+and the search along it moves Z + t U, which is no pass at all. A step is then half a pass for U and
+half for the new gradient, half for the diagonal and half for the intercept, and one pass for each
+product with H in the inner solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from tqdm import tqdm
+
+from uids.backends import Array
+from uids.errors import UidsError
+from uids.models import Rows
+from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
+from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
+
+SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
+INNER_LIMIT = 1000  # products with H in one step
+LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
+NEAR = 0.03  # and near it: from a start that is given
+HEAD_PRODUCTS = 10  # in one step, after which the head of the preconditioner is worth its cost
+STALE_PRODUCTS = 40  # in one step, after which the head is made anew
+ARMIJO = 1e-4  # share of the decrease that the slope promises
+ROUNDING = 1e-12  # relative change of the objective that says nothing
+TRIALS = 60  # points along one direction, each 2 to 10 times nearer than the last
+CHUNK = 2**15  # scores looked at together: they stay in the cache, beside no vector of length n
+
+Along = Callable[[float], tuple[float, float]]  # t ↦ objective and slope at θ + t s
+TOO_LARGE = "the objective is not finite: look for huge values in X, or scale the features"
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """θ, the largest coordinate of the gradient of F / (C Σω) there, and the work it took."""
+
+    theta: Array
+    largest: float
+    steps: int
+    products: int  # with H, in the inner solves; a step by factorisation has none
+
+
+def minimise(
+    start: FittedLogistic, rows: Rows, weights: Array | None, tol: float, max_iter: int
+) -> Minimum:
+    """Minimise F(θ) = ½‖θ‖² + C Σ_i ω_i l_i(θ) from ``start``.
+
+    Ends when no coordinate of the gradient of F / (C Σω) is above ``tol``, when rounding allows no
+    more, or after ``max_iter`` steps; ``largest`` tells. What follows is in the mean form that the
+    curvature has, F / (nC).
+    """
+    n = len(rows)
+    total = n if weights is None else float(weights.sum())
+    if not 0 < total < np.inf:
+        raise UidsError(f"the weights of the rows to fit must have a sum above 0 (got {total:g})")
+    # Overflow is looked for where it would show: in the objective, the gradient and H.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        at = _Point(start, rows, weights, total)
+        steps, products = _descend(at, tol * total / n, max_iter)
+    return Minimum(at.theta, at.largest * n / total, steps, products)
+
+
+def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
+    """Steps until ``target``, in place on ``at``: how many, and how many products with H."""
+    steps = stuck = 0
+    inner = Inner(NEAR if at.theta.any() else LOOSEST)
+    bar = tqdm(desc="newton", unit=" steps", total=max_iter, disable=None, delay=2, leave=False)
+    with bar:  # quiet unless it takes seconds and somebody looks at it
+        while at.largest > target and steps < max_iter and stuck < 3:
+            before, largest = at.value, at.largest
+            curvature = at.curvature()
+            s = factorised(curvature, at.gradient)
+            if s is None:
+                s = inner.solve(curvature, at.gradient, 0.3 * target)
+            if not at.move(s):
+                break
+            steps += 1
+            # Where neither the objective nor the gradient gets smaller, only rounding is left.
+            level = before - at.value <= ROUNDING * abs(before) and at.largest > largest / 2
+            stuck = stuck + 1 if level else 0
+            bar.set_postfix_str(f"gradient {at.largest:.1e}", refresh=False)
+            bar.update()
+    return steps, inner.products
+
+
+class _Point:
+    """θ and what is known there: scores Z and probabilities P, (n, k); objective, gradient."""
+
+    def __init__(
+        self, start: FittedLogistic, rows: Rows, weights: Array | None, total: float
+    ) -> None:
+        self.start, self.rows, self.weights = start, rows, weights
+        self.theta = np.array(start.theta, dtype=np.float64)
+        self.penalised = len(self.theta) - start.columns * start.intercept
+        if start.columns > 1:  # no probability changes, and the penalty falls
+            centred(self.theta[: self.penalised], start.columns)
+        self.P = np.empty((len(rows), start.columns))
+        known = self.theta.any()
+        self.Z = start.scores(rows) if known else np.zeros(self.P.shape)
+        self.value = self._along(None, None)(0.0)[0]
+        if known and not self.value <= np.log(start.classes) * total / len(rows):
+            # A start that is worse than 0 may be so far out that all P are 0 or 1, and H singular.
+            self.theta[:] = 0
+            self.Z[:] = 0
+            self.value = self._along(None, None)(0.0)[0]
+        self._differentiate(np.empty(self.P.shape))
+
+    def curvature(self) -> LogisticCurvature:
+        return LogisticCurvature(
+            replace(self.start, theta=self.theta), self.rows, self.weights, self.P
+        )
+
+    def _along(self, s: Array | None, U: Array | None) -> Along:
+        """The objective on θ + t s, whose scores are Z + t U. Leaves P as it is there."""
+        scale, top = self.start.C * len(self.rows), self.theta[: self.penalised]
+        square, cross, own = float(top @ top), 0.0, 0.0
+        if s is not None:
+            step = s[: self.penalised]
+            cross, own = float(top @ step), float(step @ step)
+
+        def at(t: float) -> tuple[float, float]:
+            loss, slope = losses(self.Z, U, t, self.rows.y, self.weights, self.P)
+            value = loss / len(self.rows) + (square + t * (2 * cross + t * own)) / (2 * scale)
+            return value, slope / len(self.rows) + (cross + t * own) / scale
+
+        return at
+
+    def _differentiate(self, R: Array) -> None:
+        """The gradient, from P; R (n, k) is overwritten."""
+        R[:] = self.P
+        if self.start.classes == 2:
+            R[:, 0] -= self.rows.y
+        else:
+            R[np.arange(len(R)), self.rows.y] -= 1
+        if self.weights is not None:
+            R *= self.weights[:, None]
+        self.gradient = transposed(self.rows, R, self.start.intercept).ravel()
+        self.gradient[: self.penalised] += self.theta[: self.penalised] / self.start.C
+        self.gradient /= len(self.rows)
+        self.largest = peak(self.gradient)
+        if not np.isfinite(self.value + self.largest):
+            raise UidsError(TOO_LARGE)
+
+    def move(self, s: Array) -> bool:
+        """To the best point that the search finds along s; False where rounding hides the way."""
+        if self.start.columns > 1:
+            centred(s, self.start.columns)
+        slope = float(self.gradient @ s)
+        U = replace(self.start, theta=s).scores(self.rows)
+        found = search(self._along(s, U), self.value, slope)
+        if found is None:
+            return False
+        t, self.value = found
+        self.theta += t * s
+        U *= t
+        self.Z += U
+        self._differentiate(U)
+        return True
+
+
+def losses(
+    Z: Array, U: Array | None, t: float, y: Array, weights: Array | None, P: Array
+) -> tuple[float, float]:
+    """Σ ω_i l_i at the scores Z + t U and its derivative in t; the probabilities go to P.
+
+    All are (n, k), with k = 1 in the binary case. Without U the derivative is 0.
+    """
+    n, k = Z.shape
+    loss = slope = 0.0
+    for start in range(0, n, max(1, CHUNK // k)):
+        part = slice(start, start + max(1, CHUNK // k))
+        z = Z[part] if U is None else Z[part] + t * U[part]
+        own, p = y[part], P[part]
+        if k == 1:
+            z = z[:, 0]
+            small = np.exp(-np.abs(z))  # in [0, 1]: nothing overflows
+            losses = np.log1p(small)
+            losses += np.maximum(np.where(own == 1, -z, z), 0)
+            p[:, 0] = np.where(z >= 0, 1.0, small) / (1 + small)
+        else:
+            z = z - z.max(axis=1, keepdims=True)
+            np.exp(z, out=p)
+            sums = p.sum(axis=1)
+            losses = np.log(sums) - z[np.arange(len(z)), own]
+            p /= sums[:, None]
+        weight = None if weights is None else weights[part]
+        loss += float(losses.sum() if weight is None else weight @ losses)
+        if U is not None:
+            u = U[part]
+            rates = np.einsum("ik,ik->i", p, u)
+            rates -= u[:, 0] * own if k == 1 else u[np.arange(len(u)), own]
+            slope += float(rates.sum() if weight is None else weight @ rates)
+    return loss, slope
+
+
+def search(along: Along, value: float, slope: float) -> tuple[float, float] | None:
+    """(t, objective there): the first of 1 and shorter steps that brings enough. None if none does.
+
+    Enough is Armijo's rule; or, where the objective no longer moves but for rounding, a slope that
+    has become flatter (the approximate Wolfe conditions of Hager and Zhang 2005): the objective is
+    convex, so that the slope tells the same and is not blurred by a large objective.
+    """
+    if not slope < 0:
+        return None
+    t = 1.0
+    for _ in range(TRIALS):
+        there, rate = along(t)
+        if there <= value + ARMIJO * t * slope:
+            return t, there
+        if there <= value + ROUNDING * abs(value) and abs(rate) <= (1 - 2 * ARMIJO) * abs(slope):
+            return t, there
+        # Where a straight line through both slopes is 0, but not too near to either end.
+        guess = slope / (slope - rate)
+        t *= min(max(guess, 0.1), 0.5) if np.isfinite(there + rate) else 0.1
+    return None
+
+
+def factorised(curvature: LogisticCurvature, gradient: Array) -> Array | None:
+    """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
+    is not positive definite. With more rows a dense H at each step is dearer than a few products.
+    """
+    if curvature.rows * curvature.size**2 > SMALL:
+        return None
+    H = curvature.dense()
+    if not np.isfinite(H).all():
+        raise UidsError(TOO_LARGE)
+    try:
+        factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    s = cho_solve(factor, -gradient, check_finite=False)
+    return s if np.isfinite(s).all() and s @ gradient < 0 else None
+
+
+class Inner:
+    """−H⁻¹ g, roughly, by preconditioned conjugate gradients; what it learns serves the next step.
+
+    The head of the preconditioner is made when a solve turns out long, and then kept, since near
+    the optimum H hardly changes; the diagonal alone is so cheap that each step has its own.
+    """
+
+    def __init__(self, loosest: float) -> None:
+        self.loosest = loosest
+        self.M: Preconditioner | None = None
+        self.size = 0.0  # of the last gradient
+        self.products = self.last = 0
+
+    def solve(self, curvature: LogisticCurvature, gradient: Array, floor: float) -> Array:
+        """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
+        others, and the largest coordinate, which is what ``tol`` looks at, has come down to √η of
+        what it was; or no coordinate of g + H s, the next gradient to first order, is above
+        ``floor``.
+
+        η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
+        to the wrong equation is no better step, and ever tighter as they gain more.
+        """
+        M = self.M
+        if M is None or not M.blocks or self.last > STALE_PRODUCTS:
+            M = preconditioner(curvature, head=M is not None and bool(M.blocks))
+        before, self.size = self.size, float(np.sqrt(gradient @ (gradient / M.diagonal)))
+        eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
+        s, r = np.zeros(len(gradient)), -gradient
+        limit = INNER_LIMIT
+        if not M.blocks and suits_head(curvature):
+            limit = HEAD_PRODUCTS
+        self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
+        if not done and limit < INNER_LIMIT:
+            M = preconditioner(curvature, head=True)
+            more, _ = conjugate(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
+            self.last += more
+        self.M = M
+        self.products += self.last
+        return s
+
+
+def conjugate(
+    curvature: LogisticCurvature,
+    s: Array,
+    r: Array,
+    M: Preconditioner,
+    gradient: Array,
+    eta: float,
+    floor: float,
+    limit: int,
+) -> tuple[int, bool]:
+    """The recursion, in place on s and r = −g − H s: how many products, and whether it is done."""
+    z = M.solve(gradient, np.empty(len(r)))
+    goal = eta**2 * float(gradient @ z)
+    ceiling = eta**0.5 * peak(gradient)
+    M.solve(r, z)
+    p = z.copy()
+    scaled = np.empty(len(r))
+    rho = float(r @ z)
+    for products in range(1, limit + 1):
+        q = curvature.dot(p)
+        bend = float(p @ q)
+        if not np.isfinite(bend):
+            raise UidsError(TOO_LARGE)
+        if bend <= 0:  # for rounding only, since H is positive definite: what there is must do
+            s += 0 if s.any() else z
+            return products, True
+        s += np.multiply(p, rho / bend, out=scaled)
+        q *= rho / bend
+        r -= q
+        M.solve(r, z)
+        before, rho = rho, float(r @ z)
+        height = peak(r)
+        if height <= floor or (rho <= goal and height <= ceiling):
+            return products, True
+        p *= rho / before
+        p += z
+    return limit, False
+
+
+def peak(vector: Array) -> float:
+    """The largest |coordinate|, without a second vector."""
+    return float(max(vector.max(), -vector.min())) if len(vector) else 0.0

@@ -1,0 +1,110 @@
+"""A preconditioner for the Hessian of logistic regression: a block for the head, else diagonal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from uids.backends import Array, Matrix
+from uids.models.logistic import LogisticCurvature
+
+ALPHA = 0.5  # of the diagonal
+HEAD = 1000  # columns in the block, over all classes
+SAMPLE = 10_000  # rows that it is estimated from
+SPARSE = 0.05  # share of entries stored, up to which columns are taken for one-hot or words
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """r ↦ M⁻¹ r, for A = nC·H, whose ridge is 1.
+
+    The diagonal is the mixed one, α diag(A) + (1 − α) I. Half and half takes the long tail of
+    click logs as well as diag(A) alone does, and costs images, on which diag(A) alone is worse than
+    nothing, a tenth at most; so there is nothing to choose. The intercept has no ridge that I could
+    stand for, and has its own diagonal.
+
+    What no diagonal can mend is that one-hot columns add up to the intercept, field by field: along
+    the difference of two fields H is nothing but the ridge, and for fields of few values that is
+    thousands of times less than the diagonal. The head is the block of A that belongs to the
+    largest entries of the diagonal, among which such fields are, estimated from a sample of rows:
+    those directions are the same in any rows. On click logs that takes a third to a quarter of the
+    iterations; on images, whose columns are smooth rather than exclusive, it would take half as
+    many again, and so it is for sparse X, and for any X whose columns all find room in it.
+    """
+
+    diagonal: Array  # (size,)
+    columns: int  # k
+    blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
+
+    def solve(self, r: Array, out: Array) -> Array:
+        """M⁻¹ r, into ``out``.
+
+        Softmax does not change when the k parameters of one column move together: along that H
+        is the ridge alone, which drowns in the rounding of the rest. No gradient points there if θ
+        does not, and no direction shall: the mean over classes is taken out before and after.
+        """
+        if self.columns == 1:
+            return self._solve(r, out)
+        R = r.reshape(-1, self.columns)
+        self._solve((R - R.mean(axis=1, keepdims=True)).ravel(), out)
+        return centred(out, self.columns)
+
+    def _solve(self, r: Array, out: Array) -> Array:
+        np.divide(r, self.diagonal, out=out)
+        for index, factor in self.blocks:
+            out[index] = cho_solve((factor, True), r[index], check_finite=False)
+        return out
+
+
+def centred(v: Array, columns: int) -> Array:
+    """v less its mean over the classes, column by column of X, in place."""
+    V = v.reshape(-1, columns)
+    V -= V.mean(axis=1, keepdims=True)
+    return v
+
+
+def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
+    M = curvature.diagonal()
+    M *= curvature.scale
+    penalised = len(M) - curvature.columns * curvature.at.intercept
+    M[:penalised] *= ALPHA
+    M[:penalised] += 1 - ALPHA
+    # Where all rows are certain nothing is left on the intercept.
+    np.maximum(M, np.finfo(float).eps * M.max(), out=M)
+    return Preconditioner(M, curvature.columns, head_blocks(curvature, M) if head else ())
+
+
+def suits_head(curvature: LogisticCurvature) -> bool:
+    X = curvature.over.X.source  # of which the rows may be a part, and then just as sparse
+    few = X.shape[1] <= HEAD // curvature.columns
+    return few or (sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1])
+
+
+def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
+    """The blocks of A for the HEAD largest columns, one for each class."""
+    rows, k, b = curvature.over, curvature.columns, curvature.at.intercept
+    n, d = rows.X.shape
+    width = min(d, HEAD // k)
+    size = diagonal.reshape(-1, k)[:d].sum(axis=1)
+    head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
+    index = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
+    sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
+    blocks = []
+    for j, w in enumerate(curvature.row_curvature(index).T):
+        w = w * (curvature.at.C * n / len(index))
+        block = np.empty((width + b, width + b))
+        block[:width, :width] = sample.gram(w)
+        block[np.arange(width), np.arange(width)] += 1
+        if b:
+            block[-1, :-1] = block[:-1, -1] = sample.tdot(w)
+            block[-1, -1] = w.sum() * (1 + 1e-10)
+        try:
+            factor, _ = cho_factor(block, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return ()
+        where = np.append(head, d) if b else head
+        blocks.append((where * k + j, factor))
+    return tuple(blocks)
