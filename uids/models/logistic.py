@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,10 @@ from scipy.special import expit, log_softmax, softmax
 
 from uids.backends import Array
 from uids.models import Rows
+
+HEAD_ENTRIES = (
+    5_000_000  # of a sparse X: a product then costs more than a tenth of the head's block
+)
 
 
 @dataclass(frozen=True)
@@ -167,6 +172,26 @@ class LogisticCurvature:
         if self.weights is not None:
             W *= self.weights[index, None]
         return W
+
+    def preconditioner(self) -> Callable[[Array], Array] | None:
+        """r ↦ M⁻¹ r for binary models of a shape for which more than a diagonal is known to pay."""
+        if self.at.classes > 2:
+            return None
+        if not sp.issparse(self.over.X.source):
+            from uids.models.sampled import sampled, suits
+
+            return sampled(self) if suits(self) else None
+        from uids.models.preconditioner import preconditioner, suits_head
+
+        if self.over.X.source.nnz < HEAD_ENTRIES:
+            return None
+        M = preconditioner(self, head=suits_head(self))
+
+        def solve(R: Array) -> Array:
+            columns = R.reshape(self.size, -1).T
+            return np.stack([M.solve(r, np.empty(len(r))) for r in columns], 1).reshape(R.shape)
+
+        return solve
 
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
