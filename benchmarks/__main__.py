@@ -59,7 +59,8 @@ class Bench:
         theirs = name in PEERS
         count = str(threads)
         variables = dict.fromkeys(
-            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), count
+            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
+            count,
         )
         if theirs and self.quick:
             timeout = 60.0
@@ -97,7 +98,8 @@ class Bench:
         at = next((row for row in rows if row["name"] == base), {})
         self.say(
             "",
-            "| | cpu s | clock s | cpu ratio | clock ratio | error | setting | peak MB | beside the data MB |",
+            "| | cpu s | clock s | cpu ratio | clock ratio | error | setting | peak MB "
+            "| beside the data MB |",
             "|---|---|---|---|---|---|---|---|---|",
         )
         for row in rows:
@@ -111,7 +113,7 @@ class Bench:
             setting = row.get("setting")
             setting = ", ".join(map(str, setting)) if isinstance(setting, list) else setting
             self.say(
-                f"| {row['name']} | {row['cpu']:.3g} | {row['wall']:.3g} | {ratios[0]} | {ratios[1]} "
+                f"| {row['name']} | {row['cpu']:.3g} | {row['wall']:.3g} | {' | '.join(ratios)} "
                 f"| {error} | {'' if setting is None else setting} | {row['peak'] / 1e6:.0f} "
                 f"| {row['beside'] / 1e6:.0f} |"
             )

@@ -1,9 +1,9 @@
-"""How a contestant is measured: a process of its own, seconds of the clock and of the processor, and
-peak memory. Imports nothing of uids: the peers' environments use it too.
+"""How a contestant is measured: a process of its own, seconds of the clock and of the processor,
+and peak memory. Imports nothing of uids: the peers' environments use it too.
 
 A contestant is a function of a problem's folder that prepares (reads, converts, builds) and hands
-back ``call(setting)`` and the settings to try, loosest first. The first setting whose answer is within
-ERROR of the reference is the one that is timed; trying them is the warm-up.
+back ``call(setting)`` and the settings to try, loosest first. The first setting whose answer is
+within ERROR of the reference is the one that is timed; trying them is the warm-up.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(contestants: dict[str, Contestant]) -> None:
     truth = np.load(reference) if reference.exists() else None
     error = None
     for setting in settings:
-        found, wall, _ = once(lambda setting=setting: call(setting))  # type: ignore[misc]
+        found, _, _ = once(lambda setting=setting: call(setting))  # type: ignore[misc]
         phi = np.asarray(found, dtype=np.float64)
         if truth is None:
             break

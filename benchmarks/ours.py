@@ -1,6 +1,7 @@
 """What runs in uids' own environment: uids, and scipy, numpy and scikit-learn beside it.
 
-See ``clock.main``. φ at a fitted θ̂; "fit …" for fits, whose answer is θ̂; "product …" for X^T(w ∘ (X v)).
+See ``clock.main``. φ at a fitted θ̂; "fit …" for fits, whose answer is θ̂; "product …" for
+Xᵀ(w ∘ (X v)).
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ class Problem:
         self.Xv, self.yv = problems.load(folder / "validation", columns, mapped)
         self.y, self.yv = self.y.astype(np.int64), self.yv.astype(np.int64)
         self.theta = (
-            np.load(folder / "theta.npy")
-            if (folder / "theta.npy").exists()
-            else np.zeros(columns)
+            np.load(folder / "theta.npy") if (folder / "theta.npy").exists() else np.zeros(columns)
         )
 
 
@@ -170,7 +169,9 @@ def whole_run(folder: Path) -> Any:
     import uids
 
     p = Problem(folder, mapped=True)
-    test = problems.load(folder / "test", p.X.shape[1], True) if (folder / "test").exists() else None
+    test = (
+        problems.load(folder / "test", p.X.shape[1], True) if (folder / "test").exists() else None
+    )
     data = uids.Data(p.X, p.y, (p.Xv, p.yv), test)
     model = uids.REGISTRIES["model"].build("logreg", C=p.C, fit_intercept=False)
 

@@ -20,7 +20,7 @@ def dense(bench: Any, name: str, contestants: tuple[str, ...]) -> None:
     place = bench.problem(name)
     bench.title(f"φ, {name}, one core; ratios to uids")
     about = json.loads((place / "about.json").read_text())
-    bench.say("", f"{about.get('source', 'Generated pictures')}; C = {about['C']}.")
+    bench.say("", f"{about.get('source', 'Generated')}; C = {about['C']}.")
     failed = bench.prepare(place)
     if failed:
         bench.say(str(failed))
@@ -37,7 +37,8 @@ def large(bench: Any) -> None:
     for name in ("news20", "covtype", "criteo1%", "avazu_app", "avazu_site"):
         try:
             known = name in CLICKS
-            place = bench.problem(name, None if known else partial(problems.registered, name=name))
+            own = partial(problems.registered, name=name, quick=bench.quick)
+            place = bench.problem(name, None if known else own)
         except Exception as error:
             bench.say("", f"{name}: skipped, {error}")
             continue
@@ -45,7 +46,9 @@ def large(bench: Any) -> None:
         small = name in ("news20", "covtype", "criteo1%")
         rows, columns = about["shape"]
         X, _ = problems.load(place, columns, True)
-        stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if hasattr(X, "indptr") else X.nbytes
+        stored = (
+            X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if hasattr(X, "indptr") else X.nbytes
+        )
         bench.title(f"{name}: {rows:,} × {columns:,}, {stored / 1e6:,.0f} MB, two cores")
         whole = bench.run(place, "whole run", 2, 0 if not small else 8, 3600)
         told = json.loads((place / "whole run.json").read_text()) if "failed" not in whole else {}
@@ -130,7 +133,9 @@ def growth(bench: Any) -> None:
     """The whole run and its influence over the rows, at 200,000 columns of 15 fields."""
     sizes = [10**5, 10**6, 10**7] if not bench.quick else [10**4, 2 * 10**4, 4 * 10**4]
     bench.title("Growth with the rows: clicks, 200,000 columns, 15 a row; seconds of the clock")
-    bench.say("", "| rows | fit | influence | whole run | cpu | peak MB |", "|---|---|---|---|---|---|")
+    bench.say(
+        "", "| rows | fit | influence | whole run | cpu | peak MB |", "|---|---|---|---|---|---|"
+    )
     totals, influences, cpus, done = [], [], [], []
     for rows in sizes:
         place = bench.problem(

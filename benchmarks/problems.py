@@ -1,9 +1,9 @@
 """The problems that are measured, made from a seed and kept as plain arrays on disk.
 
 A problem is a folder. Dense rows are ``X.npy``; sparse rows ``data.npy``, ``indices.npy``,
-``indptr.npy``; labels ``y.npy``; ``about.json`` has the rest. The validation rows are the same files
-in the folder ``validation``. What is made is written in blocks, so that a problem may be larger than
-memory.
+``indptr.npy``; labels ``y.npy``; ``about.json`` has the rest. The validation rows are the same
+files in the folder ``validation``. What is made is written in blocks, so that a problem may be larger
+than memory.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def images(folder: Path, rows: int, validation: int, side: int, channels: int) -
 
 
 def words(folder: Path, rows: int, validation: int, columns: int, width: int) -> None:
-    """``width`` words a row out of ``columns`` with frequencies like 1 / rank, each row of length 1."""
+    """``width`` words a row out of ``columns`` with frequencies like 1 / rank; rows of length 1."""
     rng = np.random.default_rng(0)
     name = rng.permutation(columns).astype(np.int32)
     effect = rng.standard_normal(columns)
@@ -160,15 +160,15 @@ def intercept_for(scores: np.ndarray, share: float) -> float:
     return low
 
 
-def registered(folder: Path, name: str) -> None:
+def registered(folder: Path, name: str, quick: bool) -> None:
     """One of uids' own data sets; the last fifth of a random order is for validation."""
     import uids
 
     data = uids.REGISTRIES["dataset"].build(name).load()
     X, y = (data.X, data.y) if hasattr(data, "X") else data
     y = np.unique(y, return_inverse=True)[1]
-    order = np.random.default_rng(0).permutation(len(y))
-    cut = len(y) * 4 // 5
+    order = np.random.default_rng(0).permutation(len(y))[: 1000 if quick else None]
+    cut = len(order) * 4 // 5
     for part, index in (("", order[:cut]), ("validation", order[cut:])):
         rows = X[np.sort(index)]
         if sp.issparse(X):
@@ -217,7 +217,9 @@ def shapes(quick: bool) -> dict[str, Maker]:
 
     return {
         "dense 20,000 × 784": lambda f: digits(f, 20_000 // n, 5_000 // n),
-        "dense 60,000 × 3,072": lambda f: images(f, 60_000 // n, 10_000 // n, 32 // (1 + 3 * quick), 3),
+        "dense 60,000 × 3,072": lambda f: images(
+            f, 60_000 // n, 10_000 // n, 32 // (1 + 3 * quick), 3
+        ),
         "sparse 50,000 × 200,000": lambda f: words(f, 50_000 // n, 10_000 // n, 200_000 // n, 40),
         "criteo1%": click(456_674, 1_000_000, 39),
         "avazu_app": click(14_600_000, 1_000_000, 15),
