@@ -109,8 +109,8 @@ def products(bench: Any, place: Path, X: Any) -> None:
     speed = bandwidth(2)
     bench.say(
         "",
-        f"It moves {moved / 1e6:,.0f} MB at least: {moved / ours['wall'] / 1e9:.1f} GB/s, where a plain "
-        f"read by two threads reaches {speed / 1e9:.1f} GB/s: {moved / ours['wall'] / speed:.0%}.",
+        f"It moves {moved / 1e6:,.0f} MB at least: {moved / ours['wall'] / 1e9:.1f} GB/s, where a "
+        f"plain read by two threads reaches {speed / 1e9:.1f} GB/s: {moved / ours['wall'] / speed:.0%}.",
     )
 
 

@@ -2,7 +2,7 @@
 
 A problem is a folder. Dense rows are ``X.npy``; sparse rows ``data.npy``, ``indices.npy``,
 ``indptr.npy``; labels ``y.npy``; ``about.json`` has the rest. The validation rows are the same
-files in the folder ``validation``. What is made is written in blocks, so that a problem may be larger
+files in the folder ``validation``. What is made is written in blocks: a problem may be larger
 than memory.
 """
 

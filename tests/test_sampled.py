@@ -13,6 +13,7 @@ from uids.models.logistic import FittedLogistic, LogisticCurvature
 from uids.models.sampled import ROWS, SHARE, sampled, suits
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.pcg import PCG
 
 D = 200
 
@@ -62,8 +63,9 @@ def test_too_few_rows_do_not_suit():
     assert not suits(curvature.at.curvature(curvature.over.take(np.arange(D))))
 
 
-def test_a_large_sparse_matrix_has_the_head_of_the_trainer(monkeypatch):
-    monkeypatch.setattr(logistic, "HEAD_ENTRIES", 0)
+@pytest.mark.parametrize("entries", [0, 10**9])
+def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, entries):
+    monkeypatch.setattr(logistic, "HEAD_ENTRIES", entries)
     rng = np.random.default_rng(0)
     X = sp.random(3000, 400, 0.02, format="csr", random_state=rng)
     rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, 3000), 2)
@@ -72,3 +74,10 @@ def test_a_large_sparse_matrix_has_the_head_of_the_trainer(monkeypatch):
     found = Auto().solve(curvature, g)
     assert "own preconditioner" in found.note
     np.testing.assert_allclose(found.value, np.linalg.solve(curvature.dense(), g), rtol=1e-6)
+    assert found.iterations <= PCG().solve(curvature, g).iterations + 2
+
+
+def test_one_column_is_the_vector():
+    curvature = problem(True)
+    v = np.random.default_rng(3).standard_normal(curvature.size)
+    np.testing.assert_array_equal(curvature.dot(v[:, None])[:, 0], curvature.dot(v))
