@@ -28,12 +28,13 @@ import problems  # noqa: E402
 
 MARK = "<!-- below: written by the command -->"
 PEERS = ("pyDVL direct", "pyDVL CG", "dattri CG", "dattri explicit", "captum naive")
-TIMEOUT = 240.0  # seconds for one contestant, all its runs together
+TIMEOUT = 180.0  # seconds for one contestant, all its runs together
 
 
 class Bench:
-    def __init__(self, folder: Path, quick: bool, peer_python: str) -> None:
+    def __init__(self, folder: Path, quick: bool, peer_python: str, shapes: list[str]) -> None:
         self.folder, self.quick, self.peer_python = folder, quick, peer_python
+        self.shapes = shapes
         self.lines: list[str] = []
 
     def say(self, *lines: str) -> None:
@@ -147,12 +148,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks")
     parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f")
     parser.add_argument("--quick", action="store_true", help="small problems")
+    parser.add_argument("--shapes", nargs="+", default=[], help="of part d, some by name")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers")
     parser.add_argument("--keep", type=Path, help="a folder in which the problems stay")
     given = parser.parse_args()
     chosen = [letter for letter in parts.PARTS if not given.parts or letter in given.parts]
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(given.keep or Path(temporary), given.quick, given.peers)
+        bench = Bench(given.keep or Path(temporary), given.quick, given.peers, given.shapes)
         bench.say("", *machine())
         for letter in chosen:
             parts.PARTS[letter](bench)

@@ -74,7 +74,7 @@ def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, entries)
     found = Auto().solve(curvature, g)
     assert "own preconditioner" in found.note
     np.testing.assert_allclose(found.value, np.linalg.solve(curvature.dense(), g), rtol=1e-6)
-    assert found.iterations <= PCG().solve(curvature, g).iterations + 2
+    assert found.iterations <= 1.2 * PCG().solve(curvature, g).iterations
 
 
 def test_one_column_is_the_vector():
