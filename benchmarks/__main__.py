@@ -5,7 +5,7 @@
 Parts: a, b (dense φ), c (sparse φ), d (φ, product, fit and whole run on news20, covtype and click
 logs), e (growth with the rows), f (reading). Without parts, all. ``--quick`` makes every problem
 some fifty times smaller, to see that all works; its figures mean nothing. What is printed also goes
-to benchmarks/RESULTS.md, below the head that is kept.
+to benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ sys.path.insert(0, str(HERE))
 
 import problems  # noqa: E402
 
-MARK = "<!-- below: written by the command -->"
 PEERS = ("pyDVL direct", "pyDVL CG", "dattri CG", "dattri explicit", "captum naive")
 TIMEOUT = 180.0  # seconds for one contestant, all its runs together
 
@@ -119,8 +118,12 @@ class Bench:
                 f"| {row['beside'] / 1e6:.0f} |"
             )
 
-    def title(self, text: str) -> None:
-        self.say("", f"## {text}")
+    def section(self, title: str) -> None:
+        self.say("", f"## {title}", "", *machine())
+
+    def save(self) -> None:
+        """After each section: a run of hours may be broken off."""
+        write(self.lines, HERE / ("RESULTS-quick.md" if self.quick else "RESULTS.md"))
 
 
 def machine() -> list[str]:
@@ -135,7 +138,7 @@ def machine() -> list[str]:
         from importlib.metadata import version
 
         versions.append(f"{name} {version(name)}")
-    load = f", load average {os.getloadavg()[0]:.1f} at the start (shared with others)"
+    load = f", load average {os.getloadavg()[0]:.1f} when this began"
     return [
         f"Machine: {os.cpu_count()} cores of {model}, {memory:.0f} GiB{load}.",
         f"{', '.join(versions)}. {time.strftime('%Y-%m-%d')}.",
@@ -155,20 +158,19 @@ def main() -> None:
     chosen = [letter for letter in parts.PARTS if not given.parts or letter in given.parts]
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(given.keep or Path(temporary), given.quick, given.peers, given.shapes)
-        bench.say("", *machine())
         for letter in chosen:
             parts.PARTS[letter](bench)
-            write(bench.lines, given)
 
 
-def write(lines: list[str], given: argparse.Namespace) -> None:
-    path = HERE / "RESULTS.md"
-    head = path.read_text().partition(MARK)[0] if path.exists() else "# Results\n\n"
-    words = " ".join([*given.parts, *(["--quick"] if given.quick else [])])
-    told = f"`make benchmarks{f' ARGS={chr(34)}{words}{chr(34)}' if words else ''}`"
-    if given.quick:
-        path = HERE / "RESULTS-quick.md"
-    path.write_text(f"{head}{MARK}\n\n{told}\n" + "\n".join(lines) + "\n")
+def write(lines: list[str], path: Path) -> None:
+    """Each section in its place in the file; those that were not measured this time stay."""
+    text = path.read_text() if path.exists() else "# Results\n"
+    head, *kept = text.split("\n## ")
+    sections = {section.split("\n")[0]: section.strip() for section in kept}
+    for section in "\n".join(lines).split("\n## ")[1:]:
+        sections[section.split("\n")[0]] = section.strip()
+    body = [f"## {sections[title]}" for title in sorted(sections)]
+    path.write_text("\n\n".join([head.strip(), *body]) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ CLICKS = ("criteo1%", "avazu_app", "avazu_site")
 SHAPES = ("news20", "covtype", *CLICKS)  # of part d
 
 
-def dense(bench: Any, name: str, contestants: tuple[str, ...]) -> None:
+def dense(bench: Any, letter: str, name: str, contestants: tuple[str, ...]) -> None:
     """φ at θ̂; everyone on one core."""
     place = bench.problem(name)
-    bench.title(f"φ, {name}, one core; ratios to uids")
+    bench.section(f"{letter}. φ, {name}, one core; ratios to uids")
     about = json.loads((place / "about.json").read_text())
     bench.say("", f"{about.get('source', 'Generated')}; C = {about['C']}.")
     failed = bench.prepare(place)
@@ -27,10 +27,11 @@ def dense(bench: Any, name: str, contestants: tuple[str, ...]) -> None:
         bench.say(str(failed))
         return
     bench.table([bench.run(place, who) for who in contestants], "uids")
+    bench.save()
 
 
 def sparse(bench: Any, name: str = "sparse 50,000 × 200,000") -> None:
-    dense(bench, name, (*OURS, "scipy CG", "scipy PCG", "scipy PCG float64"))
+    dense(bench, "c", name, (*OURS, "scipy CG", "scipy PCG", "scipy PCG float64"))
 
 
 def large(bench: Any) -> None:
@@ -50,7 +51,7 @@ def large(bench: Any) -> None:
         stored = (
             X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if hasattr(X, "indptr") else X.nbytes
         )
-        bench.title(f"{name}: {rows:,} × {columns:,}, {stored / 1e6:,.0f} MB, two cores")
+        bench.section(f"d. {name}: {rows:,} × {columns:,}, {stored / 1e6:,.0f} MB, two cores")
         whole = bench.run(place, "whole run", 2, 0 if not small else 8, 3600)
         told = json.loads((place / "whole run.json").read_text()) if "failed" not in whole else {}
         bench.say("", "Whole run, stage by stage, in seconds of the clock: " + spell(told) + ".")
@@ -76,8 +77,9 @@ def large(bench: Any) -> None:
         bench.table([bench.run(place, who, 2, 4, 900) for who in phi], "uids")
         if hasattr(X, "indptr"):
             products(bench, place, X)
+        bench.save()
         del X
-        if not small and bench.folder != Path():
+        if not small:
             shutil.rmtree(place)
 
 
@@ -133,7 +135,9 @@ def bandwidth(threads: int) -> float:
 def growth(bench: Any) -> None:
     """The whole run and its influence over the rows, at 200,000 columns of 15 fields."""
     sizes = [10**5, 10**6, 10**7] if not bench.quick else [10**4, 2 * 10**4, 4 * 10**4]
-    bench.title("Growth with the rows: clicks, 200,000 columns, 15 a row; seconds of the clock")
+    bench.section(
+        "e. Growth with the rows: clicks, 200,000 columns, 15 a row; seconds of the clock"
+    )
     bench.say(
         "", "| rows | fit | influence | whole run | cpu | peak MB |", "|---|---|---|---|---|---|"
     )
@@ -164,18 +168,20 @@ def growth(bench: Any) -> None:
             for name, values in (("whole run", totals), ("influence", influences), ("cpu", cpus))
         ]
         bench.say("", "Fitted exponent: " + ", ".join(slopes) + ".")
+    bench.save()
 
 
 def reading(bench: Any) -> None:
     import reading as reader
 
-    bench.title("Reading LIBSVM text, MB/s")
+    bench.section("f. Reading LIBSVM text, MB/s")
     bench.say("", "| file | MB | uids | scikit-learn | ratio |", "|---|---|---|---|---|")
     for row in reader.measure(5 if bench.quick else 200):
         bench.say(
             f"| {row['shape']} | {row['megabytes']:.0f} | {row['uids']:.0f} | {row['sklearn']:.0f} "
             f"| {row['ratio']:.1f} |"
         )
+    bench.save()
 
 
 def spell(seconds: dict[str, float]) -> str:
@@ -187,11 +193,15 @@ LIBRARIES = ("dattri CG", "pyDVL CG", "pyDVL direct", "captum naive")
 PARTS: dict[str, Any] = {
     "a": partial(
         dense,
+        letter="a",
         name="dense 20,000 × 784",
         contestants=(*OURS, "scipy CG", "scipy CG float64", *NUMPY, *LIBRARIES),
     ),
     "b": partial(
-        dense, name="dense 60,000 × 3,072", contestants=(*OURS, "scipy CG", "dattri CG", "pyDVL CG")
+        dense,
+        letter="b",
+        name="dense 60,000 × 3,072",
+        contestants=(*OURS, "scipy CG", "dattri CG", "pyDVL CG"),
     ),
     "c": sparse,
     "d": large,
