@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,10 @@ class Bench:
                 np.save(place / file, np.load(place / f"{name}.npy"))
         return {}
 
-    def table(self, rows: list[dict[str, Any]], base: str) -> None:
-        """One line each; ratios are to the line ``base``, by processor time and by the clock."""
-        at = next((row for row in rows if row["name"] == base), {})
+    def table(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """One line each, as soon as it is measured; ratios are to the first line, by processor time
+        and by the clock."""
+        seen: list[dict[str, Any]] = []
         self.say(
             "",
             "| | cpu s | clock s | cpu ratio | clock ratio | error | setting | peak MB "
@@ -103,12 +105,13 @@ class Bench:
             "|---|---|---|---|---|---|---|---|---|",
         )
         for row in rows:
+            seen.append(row)
             if "failed" in row:
                 self.say(f"| {row['name']} | {row['failed']} | | | | | | | |")
                 continue
             ratios = ["", ""]
-            if "cpu" in at:
-                ratios = [f"{row[key] / at[key]:.1f}" for key in ("cpu", "wall")]
+            if "cpu" in seen[0]:
+                ratios = [f"{row[key] / seen[0][key]:.1f}" for key in ("cpu", "wall")]
             error = "" if row.get("error") is None else f"{row['error']:.0e}"
             setting = row.get("setting")
             setting = ", ".join(map(str, setting)) if isinstance(setting, list) else setting
@@ -117,6 +120,7 @@ class Bench:
                 f"| {error} | {'' if setting is None else setting} | {row['peak'] / 1e6:.0f} "
                 f"| {row['beside'] / 1e6:.0f} |"
             )
+        return seen
 
     def section(self, title: str) -> None:
         self.say("", f"## {title}", "", *machine())

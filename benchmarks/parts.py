@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def dense(bench: Any, letter: str, name: str, contestants: tuple[str, ...]) -> N
     if failed:
         bench.say(str(failed))
         return
-    bench.table([bench.run(place, who) for who in contestants], "uids")
+    bench.table(bench.run(place, who) for who in contestants)
     bench.save()
 
 
@@ -57,24 +58,20 @@ def large(bench: Any) -> None:
         bench.say("", "Whole run, stage by stage, in seconds of the clock: " + spell(told) + ".")
         if "peak" in whole:
             bench.say(f"Peak memory {whole['peak'] / stored:.2f} times the matrix's own bytes.")
-        fits = [bench.run(place, "fit uids", 2, 4, 1800)] if small else []
         if small:
-            solvers = ["fit uids tol=1e-5", "fit lbfgs", "fit newton-cg", "fit liblinear"]
-            solvers += ["fit newton-cholesky"] * (columns < 1000)
-            fits += [bench.run(place, who, 2, 4, 900) for who in solvers]
+            solvers = ["fit uids", "fit uids tol=1e-5", "fit lbfgs", "fit newton-cg"]
+            solvers += ["fit liblinear", *["fit newton-cholesky"] * (columns < 1000)]
             bench.say("", "Fit; scikit-learn at its own tolerance. Ratios to uids.")
-            bench.table([whole, *fits], "fit uids")
-            objectives(bench, place, fits)
-        if small and "failed" not in fits[0]:
-            np.save(place / "theta.npy", np.load(place / "fit uids.npy"))
-        if not (place / "theta.npy").exists():
-            told = bench.run(place, "fit uids", 2, 0, 1800)
-            np.save(place / "theta.npy", np.load(place / "fit uids.npy"))
-        bench.prepare(place)
+            fits = (bench.run(place, who, 2, 4, 900) for who in solvers)
+            objectives(bench, place, bench.table(chain(fits, [whole]))[:-1])
+        failed = bench.prepare(place)
+        if failed:
+            bench.say("", str(failed))
+            continue
         bench.say("", "φ; ratios to uids.")
         phi = ["uids", "uids.influence"] if small else ["uids"]
         phi += ["scipy PCG", "scipy CG"]
-        bench.table([bench.run(place, who, 2, 4, 900) for who in phi], "uids")
+        bench.table(bench.run(place, who, 2, 4, 900) for who in phi)
         if hasattr(X, "indptr"):
             products(bench, place, X)
         bench.save()
@@ -102,7 +99,7 @@ def products(bench: Any, place: Path, X: Any) -> None:
     all 1, v once, the result twice, w once."""
     ours, theirs = (bench.run(place, f"product {who}", 2, 4) for who in ("uids", "scipy"))
     bench.say("", "Hessian product; ratios to uids.")
-    bench.table([ours, theirs], "product uids")
+    bench.table([ours, theirs])
     if "failed" in ours:
         return
     n, d = X.shape
