@@ -36,7 +36,7 @@ class Problem:
         )
 
 
-def rows_of(p: Problem, backend: Any = "auto") -> tuple[Any, Any, Any]:
+def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import Matrix
     from uids.models import Rows
     from uids.models.logistic import FittedLogistic
@@ -72,7 +72,7 @@ def uids_call(folder: Path) -> Any:
     def call(tol: float) -> Any:
         solver = uids.REGISTRIES["solver"].build("auto", tol=tol)
         pairs = (p.X, p.y), (p.Xv, p.yv)
-        return uids.influence(fitted, *pairs, solver=solver, backend="auto").phi
+        return uids.influence(fitted, *pairs, solver=solver, backend="numba").phi
 
     return call, TOLERANCES
 
