@@ -58,6 +58,8 @@ class Bench:
     ) -> dict[str, Any]:
         """One contestant in a process of its own: what ``clock.main`` prints, or why it did not."""
         theirs = name in PEERS
+        if theirs and self.peer_python == "none":
+            return {"name": name, "failed": "not run"}
         count = str(threads)
         variables = dict.fromkeys(
             ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
@@ -156,7 +158,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f")
     parser.add_argument("--quick", action="store_true", help="small problems")
     parser.add_argument("--shapes", nargs="+", default=[], help="of part d, some by name")
-    parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers")
+    parser.add_argument("--peers", default=".venv-peers/bin/python", help="their Python, or none")
     parser.add_argument("--keep", type=Path, help="a folder in which the problems stay")
     given = parser.parse_args()
     chosen = [letter for letter in parts.PARTS if not given.parts or letter in given.parts]

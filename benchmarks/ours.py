@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
-TOLERANCES = [10.0**-k for k in range(2, 11)]
+TOLERANCES = [c * 10.0**-k for k in range(2, 11) for c in (1, 0.3)]
 
 
 class Problem:
