@@ -77,12 +77,14 @@ def uids_call(folder: Path) -> Any:
     return call, TOLERANCES
 
 
-def scipy_cg(folder: Path, preconditioned: bool, precision: str | None = None) -> Any:
-    """scipy's cg on XᵀDX + I/C, in the precision of X unless another is given."""
+def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
+    """scipy's cg on XᵀDX + I/C, in the precision of X unless another is given. M is nothing, the
+    ``mixed`` diagonal of uids' pcg, or ``own``: what uids itself takes, made within the call."""
     p = Problem(folder)
     X, Xv = p.X, p.Xv
     if precision:
         X, Xv = X.astype(precision, copy=False), Xv.astype(precision, copy=False)
+    rows = rows_of(p) if M == "own" else None
     kind, theta, d = X.dtype, p.theta.astype(X.dtype), X.shape[1]
 
     def call(tol: float) -> Any:
@@ -93,13 +95,16 @@ def scipy_cg(folder: Path, preconditioned: bool, precision: str | None = None) -
         def product(v: Any) -> Any:
             return X.T @ (w * (X @ v)) + v / kind.type(p.C)
 
-        M = None
-        if preconditioned:  # the mixed one, α = ½, of uids' pcg
+        inverse = None
+        if M == "mixed":  # α = ½
             square = X.multiply(X).T if sp.issparse(X) else (X * X).T
             m = 0.5 * p.C * (square @ w) + 1
-            M = LinearOperator((d, d), lambda r: r / m, dtype=kind)
+            inverse = LinearOperator((d, d), lambda r: r / m, dtype=kind)
+        elif M == "own":
+            train, _, fitted = rows
+            inverse = LinearOperator((d, d), fitted.curvature(train).preconditioner(), dtype=kind)
         A = LinearOperator((d, d), product, dtype=kind)
-        s, _ = cg(A, g, rtol=tol, maxiter=5000, M=M)
+        s, _ = cg(A, g, rtol=tol, maxiter=5000, M=inverse)
         return -len(p.y) * (X @ s.astype(kind)) * (probability - p.y)
 
     return call, TOLERANCES
@@ -190,7 +195,7 @@ def reference(folder: Path) -> Any:
     if Problem(folder, mapped=True).X.shape[1] <= 1000:
         return cholesky(folder, "float64")
     p = Problem(folder, mapped=True)
-    call, _ = scipy_cg(folder, sp.issparse(p.X), "float64")
+    call, _ = scipy_cg(folder, "mixed" if sp.issparse(p.X) else "", "float64")
     return call, [1e-12]
 
 
@@ -198,10 +203,11 @@ SOLVERS = ("lbfgs", "newton-cg", "liblinear", "newton-cholesky")
 CONTESTANTS: dict[str, Any] = {
     "uids": uids_phi,
     "uids.influence": uids_call,
-    "scipy CG": partial(scipy_cg, preconditioned=False),
-    "scipy PCG": partial(scipy_cg, preconditioned=True),
-    "scipy CG float64": partial(scipy_cg, preconditioned=False, precision="float64"),
-    "scipy PCG float64": partial(scipy_cg, preconditioned=True, precision="float64"),
+    "scipy CG": scipy_cg,
+    "scipy PCG": partial(scipy_cg, M="mixed"),
+    "scipy PCG, M of uids": partial(scipy_cg, M="own", precision="float64"),
+    "scipy CG float64": partial(scipy_cg, precision="float64"),
+    "scipy PCG float64": partial(scipy_cg, M="mixed", precision="float64"),
     "numpy Cholesky float32": partial(cholesky, precision="float32"),
     "numpy Cholesky float64": partial(cholesky, precision="float64"),
     "fit uids": uids_fit,

@@ -32,7 +32,7 @@ def dense(bench: Any, letter: str, name: str, contestants: tuple[str, ...]) -> N
 
 
 def sparse(bench: Any, name: str = "sparse 50,000 × 200,000") -> None:
-    dense(bench, "c", name, (*OURS, "scipy CG", "scipy PCG", "scipy PCG float64"))
+    dense(bench, "c", name, (*OURS, "scipy CG", "scipy PCG", "scipy PCG, M of uids"))
 
 
 def large(bench: Any) -> None:
@@ -70,7 +70,7 @@ def large(bench: Any) -> None:
             continue
         bench.say("", "φ; ratios to uids.")
         phi = ["uids", "uids.influence"] if small else ["uids"]
-        phi += ["scipy PCG", "scipy CG"]
+        phi += ["scipy PCG", "scipy PCG, M of uids", "scipy CG"]
         bench.table(bench.run(place, who, 2, 4, 900) for who in phi)
         if hasattr(X, "indptr"):
             products(bench, place, X)
@@ -192,7 +192,14 @@ PARTS: dict[str, Any] = {
         dense,
         letter="a",
         name="dense 20,000 × 784",
-        contestants=(*OURS, "scipy CG", "scipy CG float64", *NUMPY, *LIBRARIES),
+        contestants=(
+            *OURS,
+            "scipy CG",
+            "scipy CG float64",
+            "scipy PCG, M of uids",
+            *NUMPY,
+            *LIBRARIES,
+        ),
     ),
     "b": partial(
         dense,
