@@ -122,13 +122,14 @@ class Bench:
                 f"| {error} | {'' if setting is None else setting} | {row['peak'] / 1e6:.0f} "
                 f"| {row['beside'] / 1e6:.0f} |"
             )
+        self.save()
         return seen
 
     def section(self, title: str) -> None:
         self.say("", f"## {title}", "", *machine())
 
     def save(self) -> None:
-        """After each section: a run of hours may be broken off."""
+        """After each table: a run of hours may be broken off."""
         write(self.lines, HERE / ("RESULTS-quick.md" if self.quick else "RESULTS.md"))
 
 
