@@ -30,7 +30,7 @@ from uids.settings import SplitSettings
 from uids.solvers.cg import CG
 from uids.split import split
 
-N, D = 400, 23
+N, D = 400, 40  # on 2 or 3 threads the columns are shared out, on 4 the rows too
 
 
 def values(ones=False, seed=0):
@@ -88,7 +88,7 @@ FORMS = [
 @pytest.mark.parametrize("form", FORMS)
 def test_products(form, tmp_path):
     X, plain = matrix_of(form, tmp_path)
-    whole = Matrix(Numba(threads=2), X)
+    whole = Matrix(Numba(threads=4), X)
     rng = np.random.default_rng(1)
     some, fewer = rng.permutation(N)[:250], rng.integers(0, 250, 90)
     views = [
@@ -111,7 +111,7 @@ def test_the_number_of_threads_changes_no_more_than_rounding(form, tmp_path):
     X, _ = matrix_of(form, tmp_path)
     for shape in ((), (3,)):
         first = products(Matrix(Numba(threads=1), X), shape)
-        for threads in (2, 3, 7):
+        for threads in (2, 3, 4, 7):
             matrix = Matrix(Numba(threads=threads), X)
             found = products(matrix, shape)
             for one, other, again in zip(first, found, products(matrix, shape), strict=True):
@@ -127,6 +127,12 @@ def test_rows_are_shared_out_by_stored_entries():
     assert list(Matrix(Numba(threads=2), X).kernel.ranges(2)) == [0, 10, 1010]
     view = Matrix(Numba(threads=2), X).rows(np.arange(1010)[::-1])
     assert list(view.kernel.ranges(2)) == [0, 1000, 1010]
+
+
+def test_a_matrix_without_entries():
+    matrix = Matrix(Numba(threads=2), sp.csr_matrix((N, D)))
+    assert not matrix.gram_dot(np.ones(N), np.ones(D)).any()
+    assert not matrix.rows(np.arange(3)).gram(np.ones(3)).any()
 
 
 def test_float32_is_storage_only():
@@ -168,15 +174,28 @@ def test_no_product_allocates_more_than_its_result():
                 assert peak < size + 20_000, name
 
 
+def fails_once():
+    left = [1]
+
+    def kernel(*_):
+        if left:
+            left.pop()
+            raise ZeroDivisionError
+
+    return kernel
+
+
 def test_a_product_that_was_broken_off_leaves_nothing_behind(monkeypatch):
-    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    matrix = Matrix(Numba(threads=4), sp.csr_matrix(values()))
     v, w = np.ones(D), np.ones(N)
     expected = matrix.gram_dot(w, v)
-    with monkeypatch.context() as patch:
-        patch.setattr(kernels, "collect", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            matrix.gram_dot(w, v)
-    np.testing.assert_array_equal(matrix.gram_dot(w, v), expected)
+    # In one thread of those that wait for one another, and where the sums are full.
+    for kernel, broken in (("csr_dot", fails_once()), ("collect", fails_once())):
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, kernel, broken)
+            with pytest.raises(ZeroDivisionError):
+                matrix.gram_dot(w, v)
+        np.testing.assert_array_equal(matrix.gram_dot(w, v), expected)
 
 
 def test_several_python_threads_at_once():

@@ -35,10 +35,10 @@ def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
     ("word", "message"),
     [
         ("sampler=sigmod", "unknown sampler 'sigmod'. Did you mean 'sigmoid'? Known: dropout"),
-        ("sampler.alpha=five", "sampler.alpha: Value 'five'"),
+        ("sampler.alpha=five", "alpha must be positive or 'auto' (got 'five')"),
         ("sampler.alfa=5", "unknown field of sampler 'sigmoid': 'alfa'. Did you mean 'alpha'?"),
-        ("ratio=1.5", "ratio must be in (0, 1] (got 1.5)"),
-        ("sampler.alpha=-1", "sampler 'sigmoid': alpha must be positive (got -1.0)"),
+        ("ratio=1.5", "ratio must be in (0, 1] or 'auto' (got 1.5)"),
+        ("sampler.alpha=-1", "sampler 'sigmoid': alpha must be positive or 'auto' (got -1.0)"),
         ("sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
         ("+sampler._target_=os.system", "unknown field of sampler 'sigmoid': '_target_'"),
         ("+_target_=os.system", "unknown key: '_target_'"),
@@ -98,7 +98,10 @@ def test_presets(cli, tmp_path):
     found = json.loads(metrics.read_text())
     assert found["config"]["sampler"] == {"name": "sigmoid", "alpha": 50.0}
     assert found["command"].split()[:2] == ["uids", "--config-dir"]
-    assert "sampler.alpha: Value 'x'" in cli("-cd", "own", "sampler=steep", "sampler.alpha=x")[2]
+    assert (
+        "alpha must be positive or 'auto' (got 'x')"
+        in cli("-cd", "own", "sampler=steep", "sampler.alpha=x")[2]
+    )
     assert "names no component" in cli("-cd", "own", "sampler=bare")[2]
     assert "unknown sampler 'nosuch'. Known: dropout" in cli("-cd", "own", "sampler=lost")[2]
 

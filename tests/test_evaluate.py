@@ -6,7 +6,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-from uids.evaluate import auc, evaluate, gamma, worst_case
+from uids.evaluate import auc, evaluate, gamma, worst_cases
+
+
+def worst_case(losses, delta):
+    return worst_cases(losses, [delta])[0]
+
 
 losses_of = arrays(np.float64, st.integers(2, 30), elements=st.floats(0, 10))
 
@@ -40,6 +45,31 @@ def test_worst_case_lies_between_mean_and_maximum(losses, delta):
     slack = 1e-9 * (1 + losses.max())
     assert losses.mean() - slack <= value <= losses.max() + slack
     assert value <= worst_case(losses, delta + 0.5) + 1e-6 * (1 + losses.max())
+
+
+@given(losses=losses_of, delta=st.floats(0.01, 10))
+def test_worst_case_is_the_minimum_of_the_dual(losses, delta):
+    """No η does better, neither on a grid over all that could nor just beside the losses."""
+    c, span = np.sqrt(2 * delta + 1), np.ptp(losses)
+    grid = np.linspace(losses.min() - 20 * span - 1, losses.max(), 4001)
+    grid = np.concatenate([grid, losses, losses - 1e-6])
+    dual = c * np.sqrt((np.maximum(losses - grid[:, None], 0) ** 2).mean(axis=1)) + grid
+    value = worst_case(losses, delta)
+    assert value <= dual.min() + 1e-9 * (1 + losses.max())
+    assert value >= dual.min() - 0.01 * (1 + span)  # of which the grid may miss a little
+
+
+def test_several_balls_take_one_sort():
+    losses = np.random.default_rng(0).exponential(size=1000)
+    deltas = (0.0, 0.1, 1.0, 5.0)
+    assert worst_cases(losses, deltas) == [worst_case(losses, delta) for delta in deltas]
+
+
+def test_auc_with_ties():
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 300), rng.integers(0, 10, 300) / 10
+    P = np.stack([1 - score, score], axis=1)
+    assert auc(P, y) == pytest.approx(roc_auc_score(y, score), abs=1e-14)
 
 
 def test_auc():

@@ -168,3 +168,17 @@ def test_loaded_data_is_checked_not_copied():
 def test_bad_data_is_one_line(loaded, message):
     with pytest.raises(UidsError, match=message):
         check(loaded, "mine")
+
+
+@pytest.mark.parametrize("kind", ["random", "sequential"])
+def test_training_rows_can_be_bounded(kind):
+    settings = SplitSettings(kind=kind, train=30, validation=20, test=30)
+    parts, whole = (
+        split(data(), each, 0.0, seed=3)
+        for each in (settings, SplitSettings(kind=kind, validation=20, test=30))
+    )
+    assert [len(p.row) for p in (parts.train, parts.validation, parts.test)] == [30, 20, 30]
+    np.testing.assert_array_equal(parts.test.row, whole.test.row)
+    np.testing.assert_array_equal(parts.validation.row, whole.validation.row)
+    assert set(parts.train.row) < set(whole.train.row)
+    assert len(split(data(), SplitSettings(train=90), 0.0, 0).train.row) == 50  # what there is

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from problems import make_rows
 from scipy.special import expit
 
-from uids.evaluate import worst_case
+from uids.evaluate import worst_cases
 from uids.influences import influence_at
 from uids.models.logreg import LogisticRegression
 from uids.registry import REGISTRIES
@@ -90,7 +90,8 @@ def worst_weights(losses, delta):
     h = 1e-6
     return np.array(
         [
-            (worst_case(losses + h * e, delta) - worst_case(losses - h * e, delta)) / (2 * h)
+            (worst_cases(losses + h * e, [delta])[0] - worst_cases(losses - h * e, [delta])[0])
+            / (2 * h)
             for e in np.eye(len(losses))
         ]
     )

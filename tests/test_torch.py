@@ -99,7 +99,7 @@ def test_the_backend_multiplies(sparse):
 
 def test_refusals():
     with pytest.raises(uids.UidsError, match="torch cannot use the device 'warp'"):
-        Matrix(Torch(device="warp"), np.ones((2, 2)))
+        Matrix(Torch(device="warp"), np.ones((2, 2))).kernel  # noqa: B018
     for cls in (Torch, TorchLogisticRegression, TorchModule):
         with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32'"):
             cls(dtype="int8")

@@ -148,6 +148,8 @@ def help_text() -> str:
     fields = [*setting_fields(Settings), *setting_fields(SweepSettings, "sweep.")]
     for name, field in fields:
         default = "null" if field.default is None else str(field.default).lower()
+        if isinstance(field.default, tuple):
+            default = f"[{','.join(f'{value:g}' for value in field.default)}]"
         default = "" if field.default is dataclasses.MISSING else default
         lines.append(f"  {name:<18} {default:<8} {field.metadata['help']}")
     return HELP.format(keys="\n".join(lines))

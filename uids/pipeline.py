@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from uids import cache
 from uids.backends import Array, Matrix
+from uids.baselines import Baselines, fit_with
+from uids.choose import choose, wanted
 from uids.datasets import Arrays, Data, check
 from uids.describe import (
     Components,
@@ -25,18 +28,18 @@ from uids.describe import (
     environment,
     name_of,
 )
-from uids.draw import Draw, draw
 from uids.errors import UidsError, check_types, require, unknown
 from uids.evaluate import evaluate, gamma
 from uids.influences import Influence, influence_at
 from uids.models import Fitted, Rows
 from uids.registry import component, one_line
 from uids.scores import Scores
-from uids.settings import Settings, SplitSettings
+from uids.settings import ChooseSettings, Settings, SplitSettings
 from uids.split import Part, Split, split
+from uids.subset import draw_subset, is_deterministic, probabilities
 
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps in all
-STAGES = ("load", "fit", "influence", "sample", "refit", "evaluate")
+STAGES = ("load", "fit", "influence", "choose", "sample", "refit", "evaluate")
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +55,7 @@ class Result:
     flipped: Array  # where ``noise`` changed the label
     full: Fitted
     subset: Fitted  # of the first repeat
+    final: Fitted  # the model to use: of the subset, or of the subset and the validation rows
 
     def __repr__(self) -> str:
         part = "validation" if self.metrics["full"]["test"] is None else "test"
@@ -91,18 +95,19 @@ def run(
 
 def make_settings(**keys: Any) -> Settings:
     """Settings from plain values; an unknown key or a value out of range is a UidsError."""
-    for cls, given in ((Settings, keys), (SplitSettings, keys.get("split"))):
+    nested = {"split": SplitSettings, "choose": ChooseSettings}
+    for cls, given in ((Settings, keys), *((nested[name], keys.get(name)) for name in nested)):
         known = {field.name for field in dataclasses.fields(cls)}
         strange = set(given) - known if isinstance(given, dict) else set()
         if strange:
             raise UidsError(unknown("key:", strange.pop(), known))
     try:
-        if isinstance(keys.get("split"), dict):
-            check_types(SplitSettings, keys["split"])
-            keys["split"] = SplitSettings(**keys["split"])
+        for name, part in nested.items():
+            if isinstance(keys.get(name), dict):
+                check_types(part, keys[name])
+                keys[name] = part(**keys[name])
+            require(isinstance(keys.get(name, part()), part), name, "a dict", keys.get(name))
         check_types(Settings, keys)
-        part = keys.get("split", SplitSettings())
-        require(isinstance(part, SplitSettings), "split", "a dict", part)
         return Settings(**keys)
     except (TypeError, ValueError) as error:
         raise UidsError(one_line(error)) from error
@@ -163,8 +168,14 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             found = influence_at(*at, *last)
             cache.save(kept_at, full.theta, found)
         table = Scores(found.phi, full.losses(train), train.y, found)
-    with clock.stage("sample"), blaming("sampler", parts.sampler):
-        pi = checked(parts.sampler.probabilities(table), len(train), parts.sampler)
+    sampler, ratio, selection = parts.sampler, settings.ratio, None
+    if wanted(sampler, settings):
+        with clock.stage("choose"), blaming("sampler", sampler):
+            tell = partial(clock.progress, "choose")
+            chosen = choose(parts.model, sampler, settings, full, found, tell)
+        sampler, ratio, selection = chosen.sampler, chosen.ratio, chosen.told
+    with clock.stage("sample"), blaming("sampler", sampler):
+        pi = probabilities(sampler, table)
 
     def measure(fitted: Fitted) -> dict[str, Any]:
         return {
@@ -174,35 +185,39 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
 
     with clock.stage("evaluate"):
         full_metrics = measure(full)
+    with clock.stage("refit"), blaming("model", parts.model):
+        rivals = None if test is None else Baselines(test)
+        if rivals is not None:
+            rivals.add("full", full)
+            plus = fit_with(parts.model, train, validation, None, full)
+            rivals.add("full_plus_validation", plus)
     repeats, first = [], None
-    deterministic = getattr(parts.sampler, "deterministic", False)
-    count = 1 if deterministic else settings.repeats  # without chance, all draws are the first
+    # Without chance, all draws are the first.
+    count = 1 if is_deterministic(sampler) else settings.repeats
     for repeat in range(count):
         with clock.stage("sample", repeat, count):
-            drawn = draw(
-                pi,
-                train.y,
-                ratio=settings.ratio,
-                kind=settings.draw,
-                stratify=settings.stratify,
-                deterministic=deterministic,
-                seed=settings.seed + repeat,
-            )
-            weights = row_weights(drawn, parts.sampler)
+            seed = settings.seed + repeat
+            drawn, weights = draw_subset(pi, train, sampler, float(ratio), settings, seed)
             subset_rows = train.take(drawn.rows)
         with clock.stage("refit", repeat, count), blaming("model", parts.model):
-            subset = parts.model.fit(subset_rows, weights, start=full)
+            final = subset = parts.model.fit(subset_rows, weights, start=full)
+            if rivals is not None or settings.final != "subset":
+                plus = fit_with(parts.model, subset_rows, validation, weights, subset)
+                final = subset if settings.final == "subset" else plus
+            if rivals is not None:
+                rivals.add("subset", subset)
+                rivals.add("subset_plus_validation", plus)
         with clock.stage("evaluate", repeat, count):
             repeats.append(
                 {
-                    "seed": settings.seed + repeat,
+                    "seed": seed,
                     "size": len(drawn.rows),
                     **measure(subset),
                     "gamma": gamma(subset, full),
                 }
             )
         if first is None:
-            first = drawn, subset
+            first = drawn, subset, final
     assert first is not None
     kept = np.zeros(len(train), dtype=bool)
     kept[first[0].rows] = True
@@ -216,7 +231,9 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             "full": full_metrics,
             "subset": {**means(repeats), "repeats": repeats},
             "influence": describe_influence(found),
-            "sampling": {"gradient_bound": gradient_bound(parts.sampler, table)},
+            **({} if rivals is None else rivals.metrics()),
+            **({} if selection is None else {"selection": selection}),
+            "sampling": {"gradient_bound": gradient_bound(sampler, table)},
             "noise": found_flips(found.phi, flipped),
             "cache": "hit" if known else "off" if kept_at is None else "miss",
             "seconds": clock.seconds(),
@@ -230,6 +247,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         flipped=flipped,
         full=full,
         subset=first[1],
+        final=first[2],
     )
 
 
@@ -246,10 +264,10 @@ def rows_of(shares: Split, backend: Any) -> tuple[Rows, Rows, Rows | None]:
     sources: dict[int, Matrix] = {}
 
     def rows(part: Part) -> Rows:
-        if id(part.X) not in sources:
-            sources[id(part.X)] = Matrix(backend, part.X)
-        whole = sources[id(part.X)]
-        return Rows(whole.rows(part.row), part.y, len(shares.labels))
+        whole = sources.setdefault(id(part.X), Matrix(backend, part.X))
+        found = Rows(whole.rows(part.row), part.y, len(shares.labels))
+        found.X.kernel  # noqa: B018  made now: one that cannot be made is told before the fit
+        return found
 
     test = None if shares.test is None else rows(shares.test)
     return rows(shares.train), rows(shares.validation), test
@@ -267,26 +285,6 @@ def blaming(kind: str, component: Any) -> Iterator[None]:
         raise UidsError(
             f"{kind} {name!r} failed: {type(error).__name__}: {one_line(error)}"
         ) from error
-
-
-def checked(pi: Any, n: int, sampler: Any) -> Array:
-    """A sampler may come from anyone: what it gives is looked at before it is used."""
-    pi = np.asarray(pi, dtype=np.float64)
-    name = name_of("sampler", sampler)
-    if pi.shape != (n,):
-        raise UidsError(f"sampler {name!r} gave probabilities of shape {pi.shape} for {n} rows")
-    if not ((pi >= 0) & (pi <= 1)).all():
-        raise UidsError(f"sampler {name!r} gave probabilities outside [0, 1]")
-    return pi
-
-
-def row_weights(drawn: Draw, sampler: Any) -> Array | None:
-    """1 / inclusion for a weighted sampler, brought to mean 1 unless it says otherwise: as they
-    are, the weights would raise the effective C."""
-    if not getattr(sampler, "weighted", False):
-        return None
-    weights = 1 / drawn.inclusion
-    return np.asarray(weights / weights.mean() if getattr(sampler, "normalise", True) else weights)
 
 
 def gradient_bound(sampler: Any, table: Scores) -> float | None:

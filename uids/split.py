@@ -57,9 +57,10 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
         )
     order = _order(y, len(labels), rng) if settings.kind == "random" else np.arange(n)
     cut = n - m_validation - m_test
+    m_train = cut if settings.train is None else min(cut, _count(settings.train, n))
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
     taken = {
-        "train": np.sort(order[:cut]),
+        "train": np.sort(order[:m_train]),
         "validation": np.sort(order[cut : cut + m_validation]),
         "test": np.sort(order[cut + m_validation :]),
     }
@@ -91,6 +92,8 @@ def flip(
 ) -> tuple[npt.NDArray[np.int64], Indices]:
     """Exactly ``int(noise · n)`` labels changed to another class, and which rows they are."""
     count = int(noise * len(y))
+    if count == 0:
+        return y, np.empty(0, dtype=np.int64)
     flipped = np.sort(rng.permutation(len(y))[:count])
     noisy = y.copy()
     noisy[flipped] = (y[flipped] + 1 + np.floor(rng.random(count) * (classes - 1))) % classes
@@ -120,7 +123,8 @@ def encode(
     """(labels, y, parts): the classes of the training rows, y as 0..K−1, and the parts that the
     source itself separates."""
     try:
-        labels, y = np.unique(data.y, return_inverse=True)
+        labels = np.unique(data.y)
+        y = np.searchsorted(labels, data.y)  # quicker than the inverse that unique would sort for
     except TypeError as error:
         raise UidsError(f"the labels are of several types, which have no order: {error}") from error
     if data.y.dtype.kind == "f" and len(labels) > max(20, len(y) // 2):

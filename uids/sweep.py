@@ -269,5 +269,14 @@ def run_name(plain: dict[str, Any], files: Any = None) -> str:
                 if entry.name == name and entry.package != "uids"
             }
         )
-    text = json.dumps([decides, files, versions], sort_keys=True, default=str)
+    text = json.dumps([alike(decides), files, versions], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def alike(value: Any) -> Any:
+    """1 as 1.0: a key that takes a number or a word, as ratio does, keeps them apart."""
+    if isinstance(value, dict):
+        return {key: alike(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [alike(child) for child in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,10 +1,11 @@
-"""Loops over a range of rows, compiled; ``uids/backends/numba.py`` shares the rows out to threads.
+"""Loops over a range of rows, compiled; ``uids/backends/numba.py`` shares the work out to threads.
 
-All read X as it lies in memory. ``data`` is None where every stored value is 1: the values are then
-never read. Where ``square`` is not None each value is squared. (A test for None costs nothing: it
-is decided when numba compiles.) ``rows`` lists the rows of X that take part, in order; if it is
-empty, all do. Row i of the range is row i of the result, which begins at row ``base``. Indices are
-unsigned, since numba tests signed ones for wrap-around, and that takes longer than the products.
+All read X as it lies in memory. The entries of row r are starts_r to ends_r. ``data`` is None where
+every stored value is 1: the values are then never read. Where ``square`` is not None each value is
+squared. (A test for None costs nothing: it is decided when numba compiles.) ``rows`` lists the rows
+of X that take part, in order; if it is empty, all do. Row i of the range is row i of the result,
+which begins at row ``base``. Indices are unsigned, since numba tests signed ones for wrap-around,
+and that takes longer than the products.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ def compiled(fastmath: Any = False) -> Callable[[Any], Any]:
 
 
 @compiled()
-def csr_dot(data, indices, indptr, rows, first, last, v, w, out, base):  # type: ignore[no-untyped-def]
+def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base):  # type: ignore[no-untyped-def]
     """out_i = w_i x_iᵀ v; w may be None."""
     listed = rows.size > 0
     for i in range(first, last):
         r = rows[i] if listed else i
         z = 0.0
-        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
             if data is None:
                 z += v[indices[j]]
             else:
@@ -49,13 +50,13 @@ def csr_dot(data, indices, indptr, rows, first, last, v, w, out, base):  # type:
 
 
 @compiled()
-def csr_tdot(data, indices, indptr, rows, first, last, u, out, base, square):  # type: ignore[no-untyped-def]
+def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square):  # type: ignore[no-untyped-def]
     """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
         r = rows[i] if listed else i
         z = u[i - base]
-        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
+        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
             if data is None:
                 out[indices[j]] += z
             else:
@@ -65,55 +66,81 @@ def csr_tdot(data, indices, indptr, rows, first, last, u, out, base, square):  #
 
 @compiled()
 def csr_dot_columns(  # type: ignore[no-untyped-def]
-    data, indices, indptr, rows, first, last, V, w, out, base, begin, at, width
+    data, indices, starts, ends, rows, first, last, V, w, out, base, begin, at, width
 ):
-    """``csr_dot`` for ``width`` columns of V from ``begin`` on, all of them at each stored entry;
-    they become the columns of out from ``at`` on."""
+    """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``at`` on.
+    Four at a time stay in registers, and for the next four the row is in the cache."""
     listed = rows.size > 0
-    z = np.empty(width)
     for i in range(first, last):
         r = rows[i] if listed else i
-        z[:] = 0.0
-        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
-            k = indices[j]
-            for c in range(width):
-                if data is None:
-                    z[c] += V[k, begin + c]
-                else:
-                    z[c] += data[j] * V[k, begin + c]
-        for c in range(width):
-            out[i - base, at + c] = z[c] if w is None else z[c] * w[i]
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        scale = 1.0 if w is None else w[i]
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            s = t = p = q = 0.0
+            for j in range(start, end):
+                v = V[indices[j], begin + c : begin + c + FOUR]
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * v[0]
+                t += x * v[1]
+                p += x * v[2]
+                q += x * v[3]
+            o = out[i - base, at + c : at + c + FOUR]
+            o[0] = scale * s
+            o[1] = scale * t
+            o[2] = scale * p
+            o[3] = scale * q
+            c += FOUR
+        while c < width:
+            s = 0.0
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * V[indices[j], begin + c]
+            out[i - base, at + c] = scale * s
+            c += ONE
 
 
 @compiled()
 def csr_tdot_columns(  # type: ignore[no-untyped-def]
-    data, indices, indptr, rows, first, last, U, out, base, begin, at, width, square
+    data, indices, starts, ends, rows, first, last, U, out, base, begin, at, width, square
 ):
     """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
     listed = rows.size > 0
-    z = np.empty(width)
     for i in range(first, last):
         r = rows[i] if listed else i
-        for c in range(width):
-            z[c] = U[i - base, begin + c]
-        for j in range(np.uint64(indptr[r]), np.uint64(indptr[r + ONE])):
-            k = indices[j]
-            for c in range(width):
-                if data is None:
-                    out[k, at + c] += z[c]
-                else:
-                    x = np.float64(data[j])
-                    out[k, at + c] += z[c] * x if square is None else z[c] * x * x
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            u = U[i - base, begin + c : begin + c + FOUR]
+            s, t, p, q = u[0], u[1], u[2], u[3]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                o = out[indices[j], at + c : at + c + FOUR]
+                o[0] += x * s
+                o[1] += x * t
+                o[2] += x * p
+                o[3] += x * q
+            c += FOUR
+        while c < width:
+            s = U[i - base, begin + c]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                out[indices[j], at + c] += x * s
+            c += ONE
 
 
 @compiled()
-def csr_gram(data, indices, indptr, rows, first, last, w, out):  # type: ignore[no-untyped-def]
+def csr_gram(data, indices, starts, ends, rows, first, last, w, out):  # type: ignore[no-untyped-def]
     """out += Σ_i w_i x_i x_iᵀ, of which only the half with column ≥ row (indices are sorted)."""
     listed = rows.size > 0
     for i in range(first, last):
         r = rows[i] if listed else i
-        end = np.uint64(indptr[r + ONE])
-        for j in range(np.uint64(indptr[r]), end):
+        end = np.uint64(ends[r])
+        for j in range(np.uint64(starts[r]), end):
             z = w[i] if data is None else w[i] * data[j]
             row = out[indices[j]]
             for k in range(j, end):
@@ -199,7 +226,7 @@ def collect(parts, first, last, out, at):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def csr_cuts(indptr, rows, count, total, cuts):  # type: ignore[no-untyped-def]
+def csr_cuts(starts, ends, rows, count, total, cuts):  # type: ignore[no-untyped-def]
     """Cuts of the ``count`` rows into len(cuts) − 1 ranges of about as many stored entries."""
     listed = rows.size > 0
     ranges = cuts.size - 1
@@ -210,18 +237,32 @@ def csr_cuts(indptr, rows, count, total, cuts):  # type: ignore[no-untyped-def]
             cuts[t] = i
             t += 1
         r = rows[i] if listed else i
-        seen += np.uint64(indptr[r + ONE]) - np.uint64(indptr[r])
+        seen += np.uint64(ends[r]) - np.uint64(starts[r])
     while t <= ranges:
         cuts[t] = count
         t += 1
 
 
 @compiled()
-def stored(indptr, rows):  # type: ignore[no-untyped-def]
+def csr_split(indices, starts, ends, column, out):  # type: ignore[no-untyped-def]
+    """out_r = where in row r the columns from ``column`` on begin; indices are sorted."""
+    for r in range(np.uint64(out.size)):
+        low, high = np.uint64(starts[r]), np.uint64(ends[r])
+        while low < high:
+            middle = (low + high) >> ONE
+            if indices[middle] < column:
+                low = middle + ONE
+            else:
+                high = middle
+        out[r] = low
+
+
+@compiled()
+def stored(starts, ends, rows):  # type: ignore[no-untyped-def]
     """How many entries the listed rows store."""
     total = np.uint64(0)
     for r in rows:
-        total += np.uint64(indptr[r + ONE]) - np.uint64(indptr[r])
+        total += np.uint64(ends[r]) - np.uint64(starts[r])
     return total
 
 

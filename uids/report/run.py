@@ -23,9 +23,19 @@ from uids.backends import Array
 from uids.errors import UidsError
 from uids.pipeline import Result
 from uids.report import page
+from uids.report.choice import selection_figure
 from uids.report.figures import influence_figure, png
 from uids.report.files import replacing, write_json, write_text
-from uids.report.table import OPTIMISTIC, comparison, doubt, kept, run_table
+from uids.report.table import (
+    OPTIMISTIC,
+    comparison,
+    doubt,
+    final_line,
+    four_models,
+    kept,
+    run_table,
+    selection_line,
+)
 
 
 def write_run(folder: Path, result: Result, command: str) -> None:
@@ -75,6 +85,29 @@ def rebuild_run(folder: Path) -> str:
     return run_table(metrics, folder)
 
 
+def which_rows(folder: Path, metrics: dict[str, Any]) -> list[str]:
+    """The sections on what to train on: the four models, and how the ratio was chosen."""
+    body = []
+    if metrics.get("baselines"):
+        body += [
+            "<h2>What to train on</h2>",
+            page.table(four_models(metrics), words=1),
+            page.paragraph(metrics["verdict"]["sentence"]),
+        ]
+    if final_line(metrics):
+        body.append(page.paragraph(final_line(metrics)))
+    if metrics.get("selection"):
+        picture = png(selection_figure(metrics["selection"]))
+        with replacing(folder / "figures" / "selection.png") as temporary:
+            temporary.write_bytes(picture)
+        body += [
+            "<h2>How much to keep</h2>",
+            page.image(picture, "held-out loss against the ratio, with the chosen point"),
+            page.paragraph(selection_line(metrics)),
+        ]
+    return body
+
+
 def write_report(
     folder: Path, metrics: dict[str, Any], phi: Array, pi: Array, flags: Array
 ) -> None:
@@ -105,6 +138,7 @@ def write_report(
     ]
     if metrics["full"]["test"] is None:
         body.append(page.paragraph(OPTIMISTIC, note=True))
+    body += which_rows(folder, metrics)
     body += [
         "<h2>Influence</h2>",
         page.image(picture, "distribution of the influence, with the probability over it"),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from uids.report.figures import sweep_figure
 from uids.report.files import write_json, write_text
 from uids.report.run import read_metrics
 from uids.report.section import Run, Section
+from uids.report.seeds import SEEDS, averaged, seeds_section
 from uids.report.table import change, number, standard_error
 
 PLAN = "sweep.json"
@@ -71,9 +73,7 @@ def write_summary(folder: Path) -> str:
     done = [each["run"] for each in lines if each["status"] == "ok"]
     told = f"{len(done)} of {len(lines)} runs done"
     runs = [Run(folder / run, read_metrics(folder / run)) for run in done]
-    sections = [*experiment(report, runs), points_section(lines, "All runs")]
-    if len(sections) == 1:
-        sections = [points_section(lines, "")]
+    sections = [*experiment(report, runs), *points_sections(lines)]
     body = [part for section in sections for part in section.html(folder)]
     page_text = page.page(f"uids: sweep in {folder.name}", [*body, page.paragraph(told)])
     write_text(folder / "report.html", page_text)
@@ -86,18 +86,29 @@ def experiment(report: str, runs: list[Run]) -> list[Section]:
     """The sections of ``sweep.report``; none where there is nothing to tell yet."""
     if report == "points" or not runs:
         return []
-    from uids.report import paper, solvers, timing
+    from uids.report import auto, paper, solvers, timing
 
-    known = {"paper": paper.sections, "solvers": solvers.sections, "timing": timing.sections}
+    modules = {"auto": auto, "paper": paper, "solvers": solvers, "timing": timing}
+    known = {name: module.sections for name, module in modules.items()}
     if report not in known:
         raise UidsError(f"there is no report {report!r}: remove {PLAN} and try again")
     return known[report](runs)
 
 
-def points_section(lines: list[dict[str, Any]], title: str) -> Section:
+def points_sections(lines: list[dict[str, Any]]) -> list[Section]:
+    """Every run, below the means over seeds where seeds were swept along with other keys. The
+    figure is of the means then."""
     keys = varying(lines)
-    figure = sweep_figure([each for each in lines if each["status"] == "ok"], keys)
-    return Section(title, short(lines), len(keys), name="sweep", figure=figure)
+    done = [each for each in lines if each["status"] == "ok"]
+    others = [key for key in keys if key not in SEEDS]
+    if not done or not others or others == keys:
+        figure = sweep_figure(done, keys)
+        return [Section("All runs", short(lines), len(keys), name="sweep", figure=figure)]
+    means = averaged(done, others)
+    section = replace(
+        seeds_section(means, others), name="sweep", figure=sweep_figure(means, others)
+    )
+    return [section, Section("All runs", short(lines), len(keys))]
 
 
 def line(folder: Path, point: dict[str, Any]) -> dict[str, Any]:

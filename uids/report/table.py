@@ -10,6 +10,7 @@ import numpy as np
 
 from uids.influences import TRUSTED
 
+MEASURES = ("logloss", "accuracy", "auc")
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
     "the subset."
@@ -88,6 +89,35 @@ def kept(metrics: dict[str, Any]) -> str:
     return f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}){follows}{means}"
 
 
+def four_models(metrics: dict[str, Any]) -> list[list[str]]:
+    """Test measures of the four models: the head and the lines; empty without test rows."""
+    found = metrics.get("baselines")
+    if not found:
+        return []
+    head = ["trained on", "test logloss", "accuracy", "auc"]
+    rows = [
+        [name.replace("_plus_", " + "), *(number(each["test"][key]) for key in MEASURES)]
+        for name, each in found.items()
+    ]
+    return [head, *rows]
+
+
+def selection_line(metrics: dict[str, Any]) -> str:
+    """What was chosen and why; empty when nothing was left to choose."""
+    selection = metrics.get("selection")
+    if not selection:
+        return ""
+    alpha = selection.get("chosen_alpha")
+    and_alpha = f", α = {alpha:g}" if alpha is not None else ""
+    return f"chosen: ratio = {selection['chosen']:g}{and_alpha}; {selection['reason']}"
+
+
+def final_line(metrics: dict[str, Any]) -> str:
+    if metrics["config"].get("final") != "subset+validation":
+        return ""
+    return "final=subset+validation: the last model is that of the subset and the validation rows"
+
+
 def doubt(metrics: dict[str, Any]) -> str:
     """Empty when φ can be trusted; else why not."""
     influence = metrics["influence"]
@@ -101,7 +131,11 @@ def doubt(metrics: dict[str, Any]) -> str:
 
 def run_table(metrics: dict[str, Any], folder: Path) -> str:
     """What a person sees at the end of a run."""
-    lines = [columns(comparison(metrics)), "", kept(metrics)]
+    lines = [columns(comparison(metrics)), ""]
+    if metrics.get("baselines"):
+        lines += [columns(four_models(metrics)), "", metrics["verdict"]["sentence"]]
+    lines += [line for line in (final_line(metrics), selection_line(metrics)) if line]
+    lines.append(kept(metrics))
     if metrics["full"]["test"] is None:
         lines.append(OPTIMISTIC)
     influence, seconds = metrics["influence"], metrics["seconds"]

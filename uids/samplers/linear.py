@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Linear:
-    """π_i = max(0, min(1, −α φ_i)), with α = 1 / max|φ| unless it is given."""
+    """π_i = max(0, min(1, −α φ_i)), with α = 1 / max|φ| unless it is given. ``auto`` leaves it to
+    cross-fitting, see ``uids/choose.py``."""
 
-    alpha: float | None = None
+    alpha: int | float | str | None = None
 
     def __post_init__(self) -> None:
         if self.alpha is not None:
-            require(0 < self.alpha < np.inf, "alpha", "positive or null", self.alpha)
+            if not isinstance(self.alpha, str):
+                object.__setattr__(self, "alpha", float(self.alpha))  # 1 and 1.0 are one value
+            right = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
+            require(right, "alpha", "positive, null or 'auto'", self.alpha)
+
+    def alpha_unit(self, scores: Scores) -> float:
+        """1 / max|φ|: multiples of it mean the same for any φ."""
+        return float(1 / max(np.abs(scores.phi).max(), np.finfo(float).tiny))
 
     def gradient_bound(self, scores: Scores) -> float:
         """σ = α."""
@@ -30,7 +38,7 @@ class Linear:
 
     def probabilities(self, scores: Scores) -> Array:
         if self.alpha is not None:
-            return np.clip(-self.alpha * scores.phi, 0, 1)
+            return np.clip(-float(self.alpha) * scores.phi, 0, 1)
         # Divided, not multiplied by 1 / max|φ|, which overflows when all influence is tiny.
         largest = np.abs(scores.phi).max()
         return np.clip(-scores.phi / (largest if largest > 0 else 1), 0, 1)

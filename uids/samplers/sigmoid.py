@@ -18,21 +18,25 @@ if TYPE_CHECKING:
 class Sigmoid:
     """π_i = 1 / (1 + exp(α φ_i / (max φ − min φ))).
 
-    α → 0 keeps every row with probability ½, α → ∞ keeps just the rows with φ < 0.
+    α → 0 keeps every row with probability ½, α → ∞ keeps just the rows with φ < 0. ``auto``
+    leaves it to cross-fitting, see ``uids/choose.py``.
     """
 
-    alpha: float = 10.0
+    alpha: int | float | str = 10.0
 
     def __post_init__(self) -> None:
-        require(0 < self.alpha < np.inf, "alpha", "positive", self.alpha)
+        if not isinstance(self.alpha, str):
+            object.__setattr__(self, "alpha", float(self.alpha))  # 1 and 1.0 are one value
+        right = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
+        require(right, "alpha", "positive or 'auto'", self.alpha)
 
     def gradient_bound(self, scores: Scores) -> float:
         """σ = α / (4 (max φ − min φ)): the slope at φ = 0."""
-        return float(self.alpha / (4 * np.ptp(scores.phi)))
+        return float(self.alpha) / (4 * float(np.ptp(scores.phi)))
 
     def probabilities(self, scores: Scores) -> Array:
         from scipy.special import expit
 
         span = np.ptp(scores.phi)
-        scale = self.alpha / span if span > 0 else 0.0
+        scale = float(self.alpha) / span if span > 0 else 0.0
         return np.asarray(expit(-scale * scores.phi))

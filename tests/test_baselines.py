@@ -1,0 +1,162 @@
+"""The four models, the stacked rows under them, and the sentence about them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import TwoProducts, make_rows
+
+import uids
+from uids.backends import Matrix
+from uids.backends.numpy import Numpy
+from uids.baselines import NAMES, fit_with, stacked, verdict
+from uids.models.logreg import LogisticRegression
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("backend", [Numpy(), TwoProducts()], ids=["numpy", "two products"])
+def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
+    first = make_rows(n=40, d=5, classes=3, seed=1, sparse=sparse, backend=backend)
+    second = make_rows(n=17, d=5, classes=3, seed=2, sparse=sparse, backend=backend)
+    both = stacked(first, second)
+    X = (sp.vstack if sparse else np.vstack)([first.X.X, second.X.X])
+    X = sp.csr_matrix(X) if sparse else X
+    whole = Matrix(backend, X)
+    rng = np.random.default_rng(0)
+    w = rng.random(57)
+    assert both.X.shape == whole.shape == (57, 5)
+    for name, arguments in (
+        ("dot", [rng.standard_normal(5)]),
+        ("dot", [rng.standard_normal((5, 3))]),
+        ("tdot", [rng.standard_normal(57)]),
+        ("tdot", [rng.standard_normal((57, 3))]),
+        ("gram_dot", [w, rng.standard_normal(5)]),
+        ("gram_dot", [w, rng.standard_normal((5, 2))]),
+        ("square_tdot", [w]),
+        ("gram", [w]),
+    ):
+        found = getattr(both.X, name)(*arguments)
+        np.testing.assert_allclose(found, getattr(whole, name)(*arguments), rtol=1e-12, atol=1e-12)
+    assert "X" not in vars(both.X)  # nothing has copied X so far
+    index = np.array([3, 50, 41])
+    part = both.take(index)
+    np.testing.assert_allclose(part.X.dot(np.eye(5)), whole.dot(np.eye(5))[index])
+    np.testing.assert_array_equal(part.y, np.concatenate([first.y, second.y])[index])
+    ascending = both.X.rows(np.sort(index))
+    np.testing.assert_allclose(ascending.dot(np.eye(5)), whole.dot(np.eye(5))[np.sort(index)])
+    heights = [(start, block.shape[0]) for start, block in both.X.blocks(25)]
+    assert heights == [(0, 25), (25, 15), (40, 17)]
+
+
+def test_views_of_one_matrix_are_stacked_as_one_view():
+    from uids.backends.numba import Numba
+
+    rows = make_rows(n=60, d=5, sparse=True, backend=Numba())
+    first, second = rows.take(np.arange(0, 60, 2)), rows.take(np.array([5, 1, 9]))
+    both = stacked(first, second)
+    assert both.X.whole is rows.X
+    index = np.concatenate([np.arange(0, 60, 2), [5, 1, 9]])
+    np.testing.assert_allclose(both.X.dot(np.eye(5)), rows.X.X[index].toarray())
+    np.testing.assert_array_equal(both.y, rows.y[index])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_parameters_take_the_other_way_to_the_same_place(sparse):
+    """Beyond some hundred parameters the fit is preconditioned, and looks at more of a matrix."""
+    model = LogisticRegression(tol=1e-10)
+    rows = make_rows(n=300, d=900, sparse=sparse)
+    train, validation = rows.take(np.arange(200)), rows.take(np.arange(200, 300))
+    found = fit_with(model, train, validation, None, model.fit(train))
+    np.testing.assert_allclose(found.theta, model.fit(rows).theta, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
+    model = LogisticRegression()
+    train, validation = make_rows(n=50), make_rows(n=20, seed=3)
+    weights = np.linspace(0.5, 1.5, 50) if weighted else None
+    found = fit_with(model, train, validation, weights, model.fit(train))
+    from sklearn.linear_model import LogisticRegression as Peer
+
+    w = None if weights is None else np.concatenate([weights, np.ones(20)])
+    X, y = np.vstack([train.X.X, validation.X.X]), np.concatenate([train.y, validation.y])
+    peer = Peer(C=0.1, tol=1e-10, max_iter=1000).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(found.theta, [*peer.coef_[0], peer.intercept_[0]], atol=1e-6)
+
+
+@pytest.mark.parametrize("sampler", ["dropout", "sigmoid", "optimal"])
+def test_the_four_rows_are_means_over_repeats_on_the_test_rows(sampler):
+    metrics = uids.run(sampler=sampler, ratio=0.8, noise=0.2, repeats=3).metrics
+    found = metrics["baselines"]
+    assert tuple(found) == NAMES
+    for name in ("full", "subset"):
+        for measure in ("logloss", "accuracy", "auc"):
+            assert found[name]["test"][measure] == pytest.approx(metrics[name]["test"][measure])
+    assert found["full_plus_validation"]["test"]["logloss"] < found["full"]["test"]["logloss"]
+    assert metrics["verdict"]["use"] in NAMES
+
+
+def test_without_test_rows_there_is_nothing_to_judge_by():
+    metrics = uids.run(split={"test": 0}, repeats=1).metrics
+    assert "baselines" not in metrics
+    assert "verdict" not in metrics
+
+
+@pytest.mark.parametrize("test", [0, 0.3])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_final_model_is_the_one_asked_for(test, classes):
+    rows = make_rows(n=200, d=5, classes=classes)
+    keys = {"sampler": "dropout", "ratio": 0.8, "split": {"test": test}}
+    plain = uids.run((rows.X.X, rows.y), **keys)
+    both = uids.run((rows.X.X, rows.y), **keys, final="subset+validation")
+    np.testing.assert_array_equal(plain.final.theta, plain.subset.theta)
+    np.testing.assert_array_equal(plain.subset.theta, both.subset.theta)
+    assert plain.metrics["subset"] == both.metrics["subset"]
+    n = len(both.row)
+    validation = np.setdiff1d(np.arange(200), both.row)
+    if test == 0:
+        kept = np.concatenate([both.row[both.kept], validation])
+        assert len(kept) == int(0.8 * n) + 40
+        peer = LogisticRegression().fit(rows.take(kept))
+        np.testing.assert_allclose(both.final.theta, peer.theta, atol=1e-6)
+
+
+def made(full, full_plus, subset, subset_plus, spread=0.1, m=500):
+    rng = np.random.default_rng(0)
+    common = rng.random(m)
+    means = (full, full_plus, subset, subset_plus)
+    noise = spread * rng.standard_normal((4, m))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return {name: common + mean + e for name, mean, e in zip(NAMES, means, noise, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("means", "use", "against", "sure"),
+    [
+        ((0.5, 0.4, 0.3, 0.2), "subset_plus_validation", "subset", True),
+        ((0.5, 0.4, 0.6, 0.45), "full_plus_validation", "full", True),
+        ((0.5, 0.4, 0.6, 0.399), "full_plus_validation", "full", True),  # a tie: the plainer
+        ((0.5, 0.501, 0.502, 0.503), "full", "full_plus_validation", False),
+        ((0.5, 0.499, 0.502, 0.503), "full", "full_plus_validation", False),
+        ((0.5, 0.6, 0.3, 0.4), "subset", "full", True),
+    ],
+)
+def test_the_sentence_names_the_plainest_that_is_not_worse(means, use, against, sure):
+    found = verdict(made(*means))
+    assert (found["use"], found["against"], found["sure"]) == (use, against, sure)
+    low, high = found["interval"]
+    assert low <= found["difference"] <= high
+    assert found["sentence"].startswith("Use ")
+    assert f"{low:+.4f} to {high:+.4f}" in found["sentence"]
+
+
+def test_equal_models_are_no_reason_to_drop_rows():
+    losses = made(0.5, 0.3, 0.5, 0.3)
+    losses["subset"] = losses["full"]
+    losses["subset_plus_validation"] = losses["full_plus_validation"]
+    assert verdict(losses)["use"] == "full_plus_validation"
+
+
+def test_one_test_row_makes_nobody_sure():
+    found = verdict(made(0.5, 0.4, 0.3, 0.2, m=1))
+    assert found["use"] == "full"
+    assert not found["sure"]

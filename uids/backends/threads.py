@@ -1,0 +1,201 @@
+"""Work on rows shared out to threads, and the memory that it needs, for the backend numba.
+
+The threads are Python's own, since the loops run without the GIL: numba's threading layers are not
+all safe in several threads or after a fork.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from threading import Barrier, BrokenBarrierError, Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uids.backends import Array
+from uids.backends import kernels as k
+
+STEP = 2**18  # numbers between the two loops of a fused product: 2 MiB for each thread
+WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
+ALL_ROWS = np.empty(0, dtype=np.uint64)
+MANY = 1024
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """One for all; it starts a thread only when none is idle."""
+    return ThreadPoolExecutor(MANY, thread_name_prefix="uids")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)  # the child has none of the threads
+
+
+def on_threads(work: Callable[[int], None], count: int) -> None:
+    """work(0), …, work(count − 1), the first in this thread; all have ended when it returns."""
+    futures = [pool().submit(work, t) for t in range(1, count)]
+    failures: list[BaseException] = []
+    try:
+        work(0)
+    except BaseException as error:
+        failures.append(error)
+    failures += [error for error in (future.exception() for future in futures) if error]
+    if failures:  # that others waited in vain for the one that failed is not the cause
+        raise min(failures, key=lambda error: isinstance(error, BrokenBarrierError))
+
+
+class Scratch:
+    """Memory that a matrix and its views keep from one product to the next, for one product at a
+    time. ``sums`` are zero between products."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.sums = np.zeros(0)
+        self.steps = np.zeros(0)
+
+    def __enter__(self) -> Scratch:
+        self.lock.acquire()
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if kind is not None:
+            self.sums = np.zeros(0)  # broken off, and so not zero
+        self.lock.release()
+
+    def zeros(self, *shape: int) -> Array:
+        size = int(np.prod(shape))
+        if self.sums.size < size:
+            self.sums = np.zeros(size)
+        return self.sums[:size].reshape(shape)
+
+    def empty(self, *shape: int) -> Array:
+        size = int(np.prod(shape))
+        if self.steps.size < size:
+            self.steps = np.empty(size)
+        return self.steps[:size].reshape(shape)
+
+
+class Share(NamedTuple):
+    """What one thread adds: rows first:last, columns begin:begin + width of the product, into the
+    columns of ``sums`` from ``at`` on. The ``group`` that have the same rows share ``steps``, of up
+    to STEP numbers for each of them, and can wait for one another."""
+
+    first: Any
+    last: Any
+    sums: Array
+    at: Any
+    begin: Any
+    width: Any
+    group: int
+    steps: Array
+    meeting: Barrier
+
+
+def one_share(add: Callable[[Share], None], shares: list[Share], t: int) -> None:
+    try:
+        add(shares[t])
+    except BaseException:
+        shares[t].meeting.abort()  # nobody waits for a thread that has failed
+        raise
+
+
+class Threaded:
+    """What the two kinds of matrix share: threads, scratch, and which rows of X are meant."""
+
+    shape: tuple[int, int]
+    entries: int  # stored
+    threads: int
+    note: str
+    listed: Array = ALL_ROWS
+
+    def __init__(self, shape: tuple[int, int], entries: int, threads: int, kind: str) -> None:
+        self.shape, self.entries, self.threads = shape, entries, threads
+        self.note = f"numba: {threads} {'thread' if threads == 1 else 'threads'}, {kind}"
+        self.scratch = Scratch()
+        self.cuts: dict[int, Array] = {}
+
+    def rows(self, index: Array) -> Any:
+        """A view: those rows of the whole matrix, in that order, for the price of the index. It
+        must lie within the matrix, since the loops do not look."""
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__)
+        view.listed = readonly(np.ascontiguousarray(index, dtype=np.int64)).view(np.uint64)
+        view.shape = (len(index), self.shape[1])
+        view.entries = view.count()
+        view.cuts = {}
+        return view
+
+    def count(self) -> int:
+        """The entries that are stored in the listed rows."""
+        raise NotImplementedError
+
+    def cut(self, threads: int) -> Array:
+        """Where to cut the rows into ranges of like work, (threads + 1,)."""
+        raise NotImplementedError
+
+    def ranges(self, threads: int) -> Array:
+        if threads not in self.cuts:
+            self.cuts[threads] = self.cut(threads).astype(np.uint64)
+        return self.cuts[threads]
+
+    def each(self, work: Callable[[Any, Any], None]) -> None:
+        """work(first, last) on each thread's range of rows."""
+        cuts = self.ranges(self.threads)
+        on_threads(lambda t: work(cuts[t], cuts[t + 1]), self.threads)
+
+    def sum(self, out: Array, add: Callable[[Share], None], groups: int = 1) -> Array:
+        """out += the sums over rows to which ``add`` adds a share, on each thread.
+
+        ``groups`` threads share each range of rows and add into the same sums, each to columns of
+        X of its own. The first range is added into out itself and the others into scratch, if
+        they have more to add than to add up in the end.
+        """
+        if out.size == 0 or self.shape[0] == 0:
+            return out
+        table = out.reshape(len(out), -1)
+        size, columns = table.shape
+        ranges = int(np.clip(self.entries // size, 1, self.threads // groups))
+        width = min(columns, STEP if ranges == 1 else WIDTH)
+        cuts = self.ranges(ranges)
+        with self.scratch as scratch:
+            steps = scratch.empty(ranges, min(STEP * groups, self.shape[0] * width))
+            for begin in range(0, columns, width):
+                wide = min(width, columns - begin)
+                parts = scratch.zeros(ranges - 1, size, wide)
+                shares = []
+                for r in range(ranges):
+                    sums, at = (table, begin) if r == 0 else (parts[r - 1], 0)
+                    a, b, c = (np.uint64(number) for number in (at, begin, wide))
+                    meeting = Barrier(groups)
+                    shares += [
+                        Share(cuts[r], cuts[r + 1], sums, a, b, c, group, steps[r], meeting)
+                        for group in range(groups)
+                    ]
+                on_threads(partial(one_share, add, shares), len(shares))
+                if ranges > 1:
+                    self.collect(parts, table, begin)
+        return out
+
+    def collect(self, parts: Array, table: Array, begin: int) -> None:
+        threads = len(parts) + 1
+        cuts = np.linspace(0, len(table), threads + 1).astype(np.uint64)
+        at = np.uint64(begin)
+        on_threads(lambda t: k.collect(parts, cuts[t], cuts[t + 1], table, at), threads)
+
+    def checked(self, name: str, array: Any, length: int) -> Array:
+        """As the loops read it, and of the right length: they would read past the end."""
+        array = np.ascontiguousarray(array, dtype=np.float64)
+        if array.ndim not in (1, 2) or len(array) != length:
+            raise ValueError(f"{name} has the shape {array.shape}, where {length} rows are needed")
+        return readonly(array)
+
+
+def readonly(array: Array) -> Array:
+    """The same memory, never to be written to: a memory-mapped array cannot be, and one type for
+    all means one compilation."""
+    array = np.asarray(array).view()
+    array.flags.writeable = False
+    return array
