@@ -1,6 +1,7 @@
 # make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
 # make test                                      set up everything the tests need, then run them
 # make agreement                                 compare the influence with that of another library
+# make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -9,7 +10,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit plugins agreement clean
+.PHONY: run test lint types unit plugins agreement benchmarks clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -47,9 +48,13 @@ plugins: .venv/test.stamp
 agreement: .venv/run.stamp .venv-peers/stamp
 	$(BIN)/python benchmarks/agreement.py .venv-peers/bin/python
 
-.venv-peers/stamp: constraints.txt
+# Speed, accuracy and memory against the same libraries, scipy and scikit-learn; hours for all parts.
+benchmarks: .venv/run.stamp .venv-peers/stamp
+	$(BIN)/python -m benchmarks $(ARGS)
+
+.venv-peers/stamp: constraints.txt Makefile
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet -c constraints.txt torch 'pyDVL[influence]'
+	.venv-peers/bin/python -m pip install --quiet -c constraints.txt torch 'pyDVL[influence]' dattri captum
 	touch $@
 
 clean:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from uids.backends import Array, Matrix
@@ -14,7 +13,6 @@ from uids.models.logistic import LogisticCurvature
 ALPHA = 0.5  # of the diagonal
 HEAD = 1000  # columns in the block, over all classes
 SAMPLE = 10_000  # rows that it is estimated from
-SPARSE = 0.05  # share of entries stored, up to which columns are taken for one-hot or words
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,8 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
 
 
 def suits_head(curvature: LogisticCurvature) -> bool:
-    X = curvature.over.X.source  # of which the rows may be a part, and then just as sparse
-    few = X.shape[1] <= HEAD // curvature.columns
-    return few or (sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1])
+    few = curvature.over.X.shape[1] <= HEAD // curvature.columns
+    return few or curvature.long_tailed
 
 
 def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:

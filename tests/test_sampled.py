@@ -1,0 +1,83 @@
+"""The preconditioners that the model itself knows, against the dense Hessian."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from uids.backends import Matrix
+from uids.backends.numpy import Numpy
+from uids.models import Rows, logistic
+from uids.models.logistic import FittedLogistic, LogisticCurvature
+from uids.models.sampled import ROWS, SHARE, sampled, suits
+from uids.solvers.auto import Auto
+from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.pcg import PCG
+
+D = 200
+
+
+def problem(intercept: bool, seed: int = 0) -> LogisticCurvature:
+    """Columns of very different size, and most rows almost certain."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((SHARE * ROWS * D, D)) @ rng.standard_normal((D, D))
+    X *= np.geomspace(1, 0.01, D)
+    theta = rng.standard_normal(D + intercept) * 0.3
+    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, len(X)), 2)
+    return FittedLogistic(theta, 2, 0.1, intercept).curvature(rows)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_it_takes_few_iterations_and_the_answer_is_that_of_the_dense_hessian(intercept):
+    curvature = problem(intercept)
+    assert suits(curvature)
+    g = np.random.default_rng(1).standard_normal(curvature.size)
+    exact = np.linalg.solve(curvature.dense(), g)
+    found = Auto().solve(curvature, g)
+    assert found.converged
+    assert "own preconditioner" in found.note
+    np.testing.assert_allclose(found.value, exact, atol=1e-7 * np.abs(exact).max())
+    plain = conjugate_gradients(curvature, g, tol=1e-10, max_iter=5000)
+    assert found.iterations < plain.iterations / 3
+
+
+def test_several_right_hand_sides_are_those_one_by_one():
+    precondition = problem(True).preconditioner()
+    R = np.random.default_rng(2).standard_normal((D + 1, 3))
+    together = precondition(R)
+    for j in range(3):
+        alone = precondition(R[:, j])
+        np.testing.assert_allclose(together[:, j], alone, atol=1e-4 * np.abs(alone).max())
+
+
+def test_rows_without_curvature_give_none():
+    curvature = problem(False)
+    assert (
+        sampled(LogisticCurvature(curvature.at, curvature.over, np.zeros(curvature.rows))) is None
+    )
+
+
+def test_too_few_rows_do_not_suit():
+    curvature = problem(False)
+    assert not suits(curvature.at.curvature(curvature.over.take(np.arange(D))))
+
+
+@pytest.mark.parametrize("entries", [0, 10**9])
+def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, entries):
+    monkeypatch.setattr(logistic, "HEAD_ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    X = sp.random(3000, 400, 0.02, format="csr", random_state=rng)
+    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, 3000), 2)
+    curvature = FittedLogistic(rng.standard_normal(401), 2, 10.0, True).curvature(rows)
+    g = rng.standard_normal((401, 2))
+    found = Auto().solve(curvature, g)
+    assert "own preconditioner" in found.note
+    np.testing.assert_allclose(found.value, np.linalg.solve(curvature.dense(), g), rtol=1e-6)
+    assert found.iterations <= 1.2 * PCG().solve(curvature, g).iterations
+
+
+def test_one_column_is_the_vector():
+    curvature = problem(True)
+    v = np.random.default_rng(3).standard_normal(curvature.size)
+    np.testing.assert_array_equal(curvature.dot(v[:, None])[:, 0], curvature.dot(v))

@@ -1,0 +1,59 @@
+"""A preconditioner for dense X: the Hessian of a few rows, of those that bend the loss most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from uids.backends import Array
+from uids.models.logistic import LogisticCurvature
+
+FEWEST = 200  # columns: below that the dense Hessian itself is as cheap
+MOST = 4000  # columns: above that its factor is dearer than the products that it saves
+ROWS = 3  # for each column
+SHARE = 4  # at most one row in as many is taken, so that it costs a fraction of the dense Hessian
+
+
+def suits(curvature: LogisticCurvature) -> bool:
+    n, d = curvature.over.X.shape
+    return FEWEST <= d <= MOST and n >= SHARE * ROWS * d
+
+
+def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
+    """r ↦ M⁻¹ r, M = I + C Σ_{i∈S} (w_i / q_i) x_i x_iᵀ, an unbiased estimate of A = nC·H.
+
+    Row i is in S with probability q_i = min(1, m w_i / Σw): rows of which the model is certain
+    have no curvature, and would be taken for nothing. With three rows a column a dozen iterations
+    gain five digits, where plain CG takes ninety. In float32, which is twice as quick and more than
+    an estimate is worth. None where float32 cannot factorise it.
+    """
+    d, b = curvature.over.X.shape[1], int(curvature.at.intercept)
+    w = curvature.row_curvature()[:, 0]
+    total = float(w.sum())
+    if not total > 0:
+        return None
+    share = np.minimum(1, w * (ROWS * d / total))
+    # Systematic sampling: the running sum of the shares passes each half-integer in one row.
+    steps = np.cumsum(share)
+    index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
+    rows = np.empty((len(index), d + b), dtype=np.float32)
+    rows[:, :d] = curvature.over.X.rows(index).X
+    rows[:, d:] = 1
+    rows *= np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
+    M = rows.T @ rows
+    del rows
+    M[np.arange(d), np.arange(d)] += 1
+    try:
+        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+
+    def solve(r: Array) -> Array:
+        # Small residuals are far above the least float32 once they are scaled.
+        size = float(np.abs(r).max(initial=0)) or 1.0
+        z = cho_solve(factor, (r / size).astype(np.float32), check_finite=False)
+        return z.astype(np.float64) * size
+
+    return solve
