@@ -49,7 +49,7 @@ def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
         ("sampler=é", "put the value in quotes"),
         ("--bogus", "unknown option '--bogus'"),
         ("~sampler", "must be given"),
-        ("experiment=nothing", "unknown experiment 'nothing'. Known:"),
+        ("experiment=zzz", "unknown experiment 'zzz'. Known:"),
         ("rato=0.5", "unknown key: 'rato'. Did you mean 'ratio'?"),
         ("ratio=null", "ratio: field 'ratio' is not Optional"),
         ("plugin", "cannot read 'plugin': an override is written key=value"),
@@ -153,7 +153,7 @@ def test_cfg_job_shows_every_key(cli):
     code, out, _ = cli("--cfg", "job", "sampler.alpha=3")
     assert code == 0
     shown = yaml.safe_load(out)
-    assert set(shown) == {*REGISTRIES, *Settings.__dataclass_fields__}
+    assert set(shown) == {*REGISTRIES, *Settings.__dataclass_fields__, "sweep"}
     assert shown["sampler"] == {"name": "sigmoid", "alpha": 3.0}
 
 
