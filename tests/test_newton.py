@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 from uids.backends import Matrix
 from uids.backends.numpy import Numpy
 from uids.errors import UidsError
-from uids.models import Rows, newton, preconditioner
+from uids.models import Rows, logistic, newton, preconditioner
 from uids.models.logistic import FittedLogistic
 from uids.models.logreg import SKLEARN, LogisticRegression
 from uids.models.newton import minimise, search
@@ -239,7 +239,7 @@ def test_the_head_makes_one_hot_data_easy(monkeypatch, classes, intercept):
     size = (rows.X.shape[1] + intercept) * (1 if classes == 2 else 3)
     start = model.restore(np.zeros(size), rows)
     quick = minimise(start, rows, None, 1e-9, 100)
-    monkeypatch.setattr(preconditioner, "SPARSE", 0.0)
+    monkeypatch.setattr(logistic, "SPARSE", 0.0)
     plain = minimise(start, rows, None, 1e-9, 100)
     assert quick.products < 0.7 * plain.products
     np.testing.assert_allclose(quick.theta, plain.theta, atol=1e-5)

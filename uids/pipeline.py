@@ -185,11 +185,12 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
 
     with clock.stage("evaluate"):
         full_metrics = measure(full)
-    with clock.stage("refit"), blaming("model", parts.model):
-        rivals = None if test is None else Baselines(test)
-        if rivals is not None:
-            rivals.add("full", full)
+    rivals = None if test is None else Baselines(test)
+    if rivals is not None:
+        with clock.stage("refit"), blaming("model", parts.model):
             plus = fit_with(parts.model, train, validation, None, full)
+        with clock.stage("evaluate"):
+            rivals.add("full", full)
             rivals.add("full_plus_validation", plus)
     repeats, first = [], None
     # Without chance, all draws are the first.
@@ -204,10 +205,10 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             if rivals is not None or settings.final != "subset":
                 plus = fit_with(parts.model, subset_rows, validation, weights, subset)
                 final = subset if settings.final == "subset" else plus
+        with clock.stage("evaluate", repeat, count):
             if rivals is not None:
                 rivals.add("subset", subset)
                 rivals.add("subset_plus_validation", plus)
-        with clock.stage("evaluate", repeat, count):
             repeats.append(
                 {
                     "seed": seed,
