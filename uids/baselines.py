@@ -49,6 +49,10 @@ class Stacked(Matrix):
     def note(self) -> str:
         return self.first.note
 
+    @property
+    def own_threads(self) -> bool:
+        return self.first.own_threads
+
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         yield from self.first.blocks(height)
         for start, block in self.second.blocks(height):

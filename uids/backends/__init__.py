@@ -57,6 +57,11 @@ class Matrix:
         """What the backend says of itself, if it does."""
         return str(getattr(self.kernel, "note", ""))
 
+    @property
+    def own_threads(self) -> bool:
+        """Whether products run on threads of the backend's own."""
+        return getattr(self.kernel, "threads", 1) > 1
+
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64) for as many rows at a time, or within BLOCK_BYTES."""
         return blocks(self.source, self.index, height)

@@ -96,6 +96,11 @@ class LogisticCurvature:
         return self.at.columns
 
     @property
+    def own_threads(self) -> bool:
+        """Whether the backend's products run on threads other than BLAS's."""
+        return getattr(self.over.X, "own_threads", False)
+
+    @property
     def dense_cost(self) -> float:
         """About how many products with H the dense form costs: a Gram matrix for each pair of
         classes, by matrix multiplication, which is some ten times quicker than as many vectors."""

@@ -20,6 +20,7 @@ from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
 from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
+from uids.solvers import one_blas_thread
 
 SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
 INNER_LIMIT = 1000  # products with H in one step
@@ -269,10 +270,12 @@ class Inner:
         limit = INNER_LIMIT
         if not M.blocks and suits_head(curvature):
             limit = HEAD_PRODUCTS
-        self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
+        with one_blas_thread(curvature):
+            self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
         if not done and limit < INNER_LIMIT:
             M = preconditioner(curvature, head=True)
-            more, _ = conjugate(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
+            with one_blas_thread(curvature):
+                more, _ = conjugate(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
             self.last += more
         self.M = M
         self.products += self.last

@@ -7,8 +7,10 @@ with H. g may be one vector (size,) or several (size, m), solved together.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -68,6 +70,24 @@ def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
             r[:, i : i + COLUMNS] = g[:, i : i + COLUMNS] - operator.dot(part)
     scale = np.linalg.norm(g, axis=0)
     return r, float(np.max(np.linalg.norm(r, axis=0) / np.where(scale > 0, scale, 1)))
+
+
+def one_blas_thread(operator: Any) -> AbstractContextManager[Any]:
+    """For the loop of a solve whose products run on threads of their own (``own_threads``).
+
+    BLAS's threads look for their next task in a busy loop. After each product of two vectors they
+    would take the cores from the backend's threads, which doubles the time of a sparse solve.
+    """
+    if not getattr(operator, "own_threads", False):
+        return nullcontext()
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def check_stopping(tol: float, max_iter: int, on_failure: str) -> None:

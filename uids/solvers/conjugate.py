@@ -8,7 +8,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.solvers import Operator, Solution, residual
+from uids.solvers import Operator, Solution, one_blas_thread, residual
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
 
 Precondition = Callable[[Array], Array]
@@ -38,7 +38,8 @@ def conjugate_gradients(
     r = columns - operator.dot(s) if start is not None else columns.copy()
     iterations, restarts = 0, 0
     while True:
-        iterations = _descend(operator, s, r, target, iterations, max_iter, precondition)
+        with one_blas_thread(operator):
+            iterations = _descend(operator, s, r, target, iterations, max_iter, precondition)
         r, relative = residual(operator, s, columns)
         if relative <= tol:
             status = "converged"
