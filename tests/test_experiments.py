@@ -111,7 +111,7 @@ def test_what_is_typed_narrows_the_grids(cli, data):
     assert out.count("done: ") == 2  # cancer and diabetes, both with α = 10
     code, _, err = cli("experiment=table", "dataset=breast_cancer", "-m")
     assert code == 1
-    assert "none of the grids of this experiment has experiment=table and dataset=" in err
+    assert "none of the grids of this experiment has dataset=breast_cancer: leave out" in err
 
 
 def test_several_grids_in_a_file_of_ones_own(cli, tmp_path):
@@ -140,7 +140,14 @@ def test_an_unknown_report_is_told(cli):
 def test_nothing_is_downloaded_when_told_so(cli, data):
     code, _, err = cli("dataset=real_sim", "download=false")
     assert code == 1
-    assert err == "uids: data set 'real_sim' is not here (download=false)\n"
+    put = f"put real-sim.bz2 into {data}"
+    assert err == f"uids: data set 'real_sim' is not here (download=false): {put}\n"
+
+
+@pytest.mark.parametrize("name", ["noise", "table"])
+def test_a_sweep_without_its_flag_is_told(cli, data, name):
+    code, _, err = cli(f"experiment={name}")
+    assert (code, err) == (1, f"uids: experiment={name} is a sweep: add -m\n")
 
 
 def test_the_standard_error_in_the_table(cli, tmp_path):

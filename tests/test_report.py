@@ -69,6 +69,9 @@ def test_tables(folder):
     assert table["influence"].max() == metrics["influence"]["maximum"]
     kept = np.loadtxt(folder / "subset.csv", dtype=int)
     np.testing.assert_array_equal(kept, table.loc[table["kept"], "row"])
+    judges = np.loadtxt(folder / "validation.csv", dtype=int)
+    assert len(judges) == metrics["dataset"]["rows"]["validation"]
+    assert not set(judges) & set(table["row"])
 
 
 def test_the_page_stands_alone(folder):

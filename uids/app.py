@@ -169,6 +169,9 @@ def job(cfg: DictConfig) -> None:
     single = told.mode == RunMode.RUN
     overrides = [str(override) for override in told.overrides.task]
     try:
+        if single and (cfg.sweep.grids or told.sweeper.get("params")):
+            experiment = told.runtime.choices.get("experiment")
+            raise UidsError(f"experiment={experiment} is a sweep: add -m")
         parts, settings = build(cfg)
         with progress_bar() as progress:
             result = execute(parts, settings, progress)

@@ -20,6 +20,7 @@ from uids.backends import Array, Matrix
 from uids.baselines import Baselines, fit_with
 from uids.choose import choose, wanted
 from uids.datasets import Arrays, Data, check
+from uids.datasets.files import data_folder
 from uids.describe import (
     Components,
     describe,
@@ -53,6 +54,7 @@ class Result:
     probability: Array
     kept: Array  # of the first repeat
     flipped: Array  # where ``noise`` changed the label
+    validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: of the subset, or of the subset and the validation rows
@@ -152,6 +154,8 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         train, validation, test = rows_of(shares, parts.backend)
         about = describe_data(parts, shares, data.X.shape[1])
         row, label = shares.train.row, shares.labels[shares.train.y]
+        shared = shares.validation.X is shares.train.X
+        validation_row = shares.validation.row if shared else row[:0]
         flipped = np.zeros(len(train), dtype=bool)
         flipped[shares.flipped] = True
         del data, shares  # a backend without views has copied its rows
@@ -246,6 +250,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         probability=pi,
         kept=kept,
         flipped=flipped,
+        validation_row=validation_row,
         full=full,
         subset=first[1],
         final=first[2],
@@ -256,7 +261,9 @@ def missing(dataset: Any) -> str:
     """Why the data set cannot be read without a download; empty when it is here."""
     if not hasattr(dataset, "here") or dataset.here():
         return ""
-    return f"data set {name_of('dataset', dataset)!r} is not here (download=false)"
+    files = " and ".join(file.name for file in getattr(dataset, "files", {}).values())
+    put = f": put {files} into {data_folder()}" if files else ""
+    return f"data set {name_of('dataset', dataset)!r} is not here (download=false){put}"
 
 
 def rows_of(shares: Split, backend: Any) -> tuple[Rows, Rows, Rows | None]:

@@ -71,12 +71,18 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
     if len(np.unique(train.y)) < len(labels):
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
         raise UidsError(
-            f"no training row is of class {', '.join(map(str, absent))}: give more rows of it, or "
+            f"no training row is of class {some(absent)}: give more rows of it, or "
             "lower split.validation and split.test"
         )
     noisy, flipped = flip(train.y, len(labels), noise, np.random.default_rng([seed, 1]))
     train = Part(train.X, noisy, train.row)
     return Split(train, parts["validation"], parts.get("test"), labels, flipped)
+
+
+def some(labels: npt.NDArray[Any], most: int = 3) -> str:
+    """A few of them, and how many more there are."""
+    more = f" and {len(labels) - most:,} more" if len(labels) > most else ""
+    return ", ".join(map(str, labels[:most])) + more
 
 
 def _paper(data: Data, settings: SplitSettings) -> SplitSettings:

@@ -154,8 +154,9 @@ def plan(
             words += [word for word in arguments if word.partition("=")[0] not in fixed(grid)]
             distinct |= dict.fromkeys(expand(loader, config, words))
     if not distinct:
+        groups = [word for word in arguments if word.partition("=")[0] in REGISTRIES]
         raise UidsError(
-            f"none of the grids of this experiment has {' and '.join(arguments)}: leave out what "
+            f"none of the grids of this experiment has {' and '.join(groups)}: leave out what "
             "they do not have"
         )
     told = tqdm(distinct, "planning", leave=False, disable=None, delay=2)

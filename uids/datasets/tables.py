@@ -68,7 +68,10 @@ class Tables(OwnFiles):
             train = tables["train"]
             if self.id is not None and self.id not in train.columns:
                 raise UidsError(f"dataset.id: {unknown('column', self.id, train.columns)}")
-            return encode(tables, target_of(train, self.target), self.id)
+            target = target_of(train, self.target)
+            if target == self.id:
+                raise UidsError(f"dataset.id and dataset.target are both {target!r}: one column")
+            return encode(tables, target, self.id)
 
         return as_data(parsed(list(paths.values()), options, parse))
 

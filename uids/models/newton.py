@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from tqdm import tqdm
 
@@ -23,6 +24,7 @@ from uids.models.preconditioner import Preconditioner, centred, preconditioner, 
 from uids.solvers import one_blas_thread
 
 SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
+SMALL_SPARSE = 200  # and parameters for sparse X, whose products with H are far cheaper than that
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
@@ -226,7 +228,8 @@ def factorised(curvature: LogisticCurvature, gradient: Array) -> Array | None:
     """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
     is not positive definite. With more rows a dense H at each step is dearer than a few products.
     """
-    if curvature.rows * curvature.size**2 > SMALL:
+    sparse = sp.issparse(curvature.over.X.source)
+    if curvature.rows * curvature.size**2 > SMALL or (sparse and curvature.size > SMALL_SPARSE):
         return None
     H = curvature.dense()
     if not np.isfinite(H).all():

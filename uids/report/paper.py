@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uids.report.figures import BLUE, GREY, RED
-from uids.report.section import Run, Section
+from uids.report.section import MARKS, Run, Section
 from uids.report.table import change, number, standard_error
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ PAPER = {
     "avazu_app": (0.3449, 0.3449, 0.3450, 0.3576, 0.3446, 0.3446),
     "avazu_site": (0.4499, 0.4499, 0.4505, 0.5736, 0.4490, 0.4486),
 }
-MARKS = "Bold: below the full set. Underlined: the best of its row."
 OPTIMAL = (
     "The paper's column OptLR (here: optimal) cannot be reproduced: its description leaves open "
     "how the weights enter, and no reading of it gives these numbers. Weights here have mean 1, "

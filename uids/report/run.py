@@ -4,6 +4,7 @@
 |---------------------|-------------------------------------------------------------------|
 | influence.parquet   | row, label, influence, probability, kept: one line a training row |
 | subset.csv          | the kept row numbers, one a line                                  |
+| validation.csv      | those of the validation rows, if split off the training file      |
 | figures/*.png       | the report's figures                                              |
 | report.html         | the report, one self-contained file                               |
 | metrics.json        | every number                                                      |
@@ -53,8 +54,11 @@ def write_run(folder: Path, result: Result, command: str) -> None:
     )
     with replacing(folder / "influence.parquet") as temporary:
         pq.write_table(table, temporary)
-    with replacing(folder / "subset.csv") as temporary:
-        np.savetxt(temporary, result.row[result.kept], fmt="%d")
+    listed = {"subset": result.row[result.kept], "validation": result.validation_row}
+    for name, rows in listed.items():
+        if len(rows):
+            with replacing(folder / f"{name}.csv") as temporary:
+                np.savetxt(temporary, rows, fmt="%d")
     write_report(folder, metrics, result.influence, result.probability, result.kept)
     write_json(folder / "metrics.json", metrics)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MARKS = "Bold: below the full set. Underlined: the best of its row."
+
+
 class Run(NamedTuple):
     """A run of a sweep that went well: where its files are, and its metrics."""
 
@@ -44,7 +47,8 @@ class Section:
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def text(self) -> str:
-        return "\n\n".join([columns(self.rows), *self.notes])
+        """For a terminal, which shows no marks: what is said of them is left out."""
+        return "\n\n".join([columns(self.rows), *(note for note in self.notes if note != MARKS)])
 
     def markdown(self) -> str:
         def cell(i: int, j: int, text: str) -> str:
