@@ -1,5 +1,6 @@
 # make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
 # make test                                      set up everything the tests need, then run them
+# make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
 # make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md
 PYTHON ?= python3
@@ -10,7 +11,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit plugins agreement benchmarks clean
+.PHONY: run test lint types unit coverage plugins agreement benchmarks clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -28,7 +29,10 @@ types: .venv/test.stamp
 unit: export OMP_NUM_THREADS := 1
 unit: export OPENBLAS_NUM_THREADS := 1
 unit: .venv/test.stamp
-	$(BIN)/pytest -rs -n auto --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -rs -n auto --dist loadgroup $(UNIT)
+
+coverage: UNIT := --cov --cov-report=term:skip-covered
+coverage: unit
 
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done

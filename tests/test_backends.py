@@ -30,6 +30,9 @@ from uids.settings import SplitSettings
 from uids.solvers.cg import CG
 from uids.split import split
 
+# In one worker: two would each compile the same loops.
+pytestmark = pytest.mark.xdist_group("numba")
+
 N, D = 400, 40  # on 2 or 3 threads the columns are shared out, on 4 the rows too
 
 

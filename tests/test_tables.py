@@ -218,6 +218,7 @@ CSV = "a,b,y\n1,u,0\n2,v,1\n3,u,1\n"
         ("a,a,y\n1,2,3\n", {}, r"has two columns 'a': rename one"),
         (CSV, {"target": "why"}, r"dataset.target: unknown column 'why'.* Known: a, b, y"),
         (CSV, {"id": "aa"}, r"dataset.id: unknown column 'aa'. Did you mean 'a'\?"),
+        (CSV, {"id": "y"}, r"dataset.id and dataset.target are both 'y'"),
         ("a,b\n1,2\n", {}, r"dataset.target must name the column of labels; .* are a, b$"),
         ("label,y\n1,2\n", {}, r"dataset.target must name the column of labels"),
         ("a;y\n1;2\n", {}, r"are a;y \(only one: is the separator a comma\?\)"),
