@@ -65,8 +65,17 @@ def test_many_parameters_take_the_other_way_to_the_same_place(sparse):
     model = LogisticRegression(tol=1e-10)
     rows = make_rows(n=300, d=900, sparse=sparse)
     train, validation = rows.take(np.arange(200)), rows.take(np.arange(200, 300))
-    found = fit_with(model, train, validation, None, model.fit(train))
+    found = fit_with(model, train, validation, None, model.fit(train), exact=True)
     np.testing.assert_allclose(found.theta, model.fit(rows).theta, atol=1e-6)
+
+
+def test_what_is_only_judged_is_fitted_well_enough_for_that():
+    train, validation, judges = (make_rows(seed=seed) for seed in range(3))
+    model = LogisticRegression(tol=1e-12)
+    rough, exact = (
+        fit_with(model, train, validation, None, model.fit(train), exact) for exact in (False, True)
+    )
+    assert rough.losses(judges).mean() == pytest.approx(exact.losses(judges).mean(), abs=1e-7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -74,7 +83,7 @@ def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
     model = LogisticRegression()
     train, validation = make_rows(n=50), make_rows(n=20, seed=3)
     weights = np.linspace(0.5, 1.5, 50) if weighted else None
-    found = fit_with(model, train, validation, weights, model.fit(train))
+    found = fit_with(model, train, validation, weights, model.fit(train), exact=True)
     from sklearn.linear_model import LogisticRegression as Peer
 
     w = None if weights is None else np.concatenate([weights, np.ones(20)])

@@ -207,8 +207,9 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         with clock.stage("refit", repeat, count), blaming("model", parts.model):
             final = subset = parts.model.fit(subset_rows, weights, start=full)
             if rivals is not None or settings.final != "subset":
-                plus = fit_with(parts.model, subset_rows, validation, weights, subset)
-                final = subset if settings.final == "subset" else plus
+                joined = settings.final != "subset"
+                plus = fit_with(parts.model, subset_rows, validation, weights, subset, joined)
+                final = plus if joined else subset
         with clock.stage("evaluate", repeat, count):
             if rivals is not None:
                 rivals.add("subset", subset)
