@@ -261,3 +261,11 @@ def test_fields_are_dropped_only_where_a_rival_has_them():
     typo = ["sampler=random", "sampler.alfa=1"]
     assert applicable(typo, fields) == typo
     assert applicable(["sampler.alpha=1"], {}) == ["sampler.alpha=1"]
+
+
+@pytest.mark.parametrize("name", ["4573395e3649", "000000000012", "1_000_000"])
+def test_a_name_that_reads_as_a_number_stays_as_it_is(cli, folder, monkeypatch, name):
+    monkeypatch.setattr("uids.sweep.run_name", lambda *_: name)
+    code, _, err = cli("seed=0", FAST, "-m")
+    assert code == 0, err
+    assert [path.parent.name for path in folder.glob("*/metrics.json")] == [name]

@@ -115,7 +115,7 @@ def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) ->
     )
     # What a job returns, or raises, stands in its folder already.
     launcher.launch(
-        [[*point.overrides, f"hydra.sweep.subdir={point.run}"] for point in points],
+        [[*point.overrides, f"hydra.sweep.subdir='{point.run}'"] for point in points],
         initial_job_idx=0,
     )
 
