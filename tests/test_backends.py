@@ -15,7 +15,7 @@ from problems import TwoProducts, make_rows
 
 import uids
 import uids.backends.auto
-from uids.backends import Matrix, kernels
+from uids.backends import Matrix, kernels, layout
 from uids.backends import numba as module
 from uids.backends.auto import Auto
 from uids.backends.numba import Numba
@@ -107,6 +107,67 @@ def test_products(form, tmp_path):
                 assert found.dtype == np.float64
                 assert found.shape == expected.shape
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture
+def renaming(monkeypatch):
+    monkeypatch.setattr(layout, "RENAMED_ENTRIES", 1)
+    monkeypatch.setattr(layout, "RENAMED_COLUMNS", 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("form", ["csr 0/1", "csr 0/1 int64", "csr 0/1 mapped", "csr float64"])
+def test_products_with_columns_by_frequency(form, threads, tmp_path, renaming):
+    X, plain = matrix_of(form, tmp_path)
+    before = X.indices.copy(), X.data.copy()
+    first, whole = (Matrix(Numba(threads=threads), X) for _ in range(2))
+    some = np.random.default_rng(1).permutation(N)[:250]
+    early = whole.rows(some)  # a view that is older than the renaming
+    for shape in ((), (3,)):
+        for matrix, rows in ((whole, plain), (early, plain[some]), (whole.rows(some), plain[some])):
+            for found, expected in zip(products(matrix, shape), products(rows, shape), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        first.gram_dot(np.ones(N), np.ones(D))
+        for one, other in zip(products(first, shape), products(whole, shape), strict=True):
+            np.testing.assert_array_equal(one, other)
+    order, counts = whole.kernel.layout.order, (plain != 0).sum(axis=0)
+    if "0/1" not in form:
+        assert order is None
+        return
+    assert (early.kernel.layout.order == order).all()
+    assert sorted(order) == list(range(D))
+    groups = whole.kernel.layout.groups
+    for group in np.array_split(order, groups):  # each falls from the most frequent on
+        assert (np.diff(counts[group]) <= 0).all()
+        assert counts[group[0]] >= np.sort(counts)[-groups]
+    np.testing.assert_array_equal(X.indices, before[0])
+    np.testing.assert_array_equal(X.data, before[1])
+
+
+def test_columns_keep_their_names_where_the_copy_would_not_fit(renaming, monkeypatch):
+    monkeypatch.setattr(layout, "memory", lambda: 8 * 4 * 100)
+    matrix = Matrix(Numba(), sp.csr_matrix(values(ones=True)))
+    matrix.gram_dot(np.ones(N), np.ones(D))
+    assert matrix.kernel.layout.order is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_pages_that_are_released_no_longer_count_and_stay_as_they_are(tmp_path):
+    array = mapped(np.arange(4_000_000), tmp_path / "a.npy")
+
+    def resident():
+        """Bytes of files that this process holds in memory."""
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if "RssFile" in line) * 1024
+
+    total, before = array.sum(), resident()
+    layout.release(array[5:])
+    assert resident() < before - 0.8 * array.nbytes
+    assert array.sum() == total
+    private = np.load(tmp_path / "a.npy", mmap_mode="c")
+    private[7] = -1
+    layout.release(private)  # nothing: what was written is not in the file
+    assert private[7] == -1
 
 
 @pytest.mark.parametrize("form", ["csr float64", "csr 0/1", "dense float64"])

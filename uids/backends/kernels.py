@@ -18,6 +18,7 @@ from numba import njit
 
 ONE = np.uint64(1)
 FOUR = np.uint64(4)
+SQUARE = np.uint64(32)
 REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity stay
 
 
@@ -147,6 +148,17 @@ def csr_gram(data, indices, starts, ends, rows, first, last, w, out):  # type: i
                 row[indices[k]] += z if data is None else z * data[k]
 
 
+@compiled()
+def mirror(A):  # type: ignore[no-untyped-def]
+    """A_ij = A_ji for j < i, square by square: both stay in the cache."""
+    n = np.uint64(A.shape[0])
+    for top in range(np.uint64(0), n, SQUARE):
+        for left in range(np.uint64(0), top + ONE, SQUARE):
+            for i in range(top, min(n, top + SQUARE)):
+                for j in range(left, min(i, left + SQUARE)):
+                    A[i, j] = A[j, i]
+
+
 @compiled(REORDER)
 def dense_dot(X, rows, first, last, v, out):  # type: ignore[no-untyped-def]
     """out_i = x_iᵀ v."""
@@ -255,6 +267,29 @@ def csr_split(indices, starts, ends, column, out):  # type: ignore[no-untyped-de
             else:
                 high = middle
         out[r] = low
+
+
+@compiled()
+def count_columns(indices, counts):  # type: ignore[no-untyped-def]
+    """counts += how often each column occurs."""
+    for j in indices:
+        counts[j] += 1
+
+
+@compiled()
+def csr_rename(indices, starts, ends, place, firsts, first, last, out, bounds):  # type: ignore[no-untyped-def]
+    """In each row of the range, the places of its columns: first those below firsts_1, then those
+    below firsts_2, and so on; bounds_g is where group g + 1 begins."""
+    for r in range(first, last):
+        at = np.uint64(starts[r])
+        for group in range(firsts.size - 1):
+            if group > 0:
+                bounds[group - 1, r] = at
+            for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
+                p = place[indices[j]]
+                if firsts[group] <= p and p < firsts[group + 1]:
+                    out[at] = p
+                    at += ONE
 
 
 @compiled()

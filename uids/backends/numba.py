@@ -6,6 +6,7 @@ same every time, and with another number of threads it differs by rounding only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 
 from uids.backends import Array, blocks
 from uids.backends import kernels as k
+from uids.backends.layout import Layout, moved, release
 from uids.backends.threads import ALL_ROWS, Share, Threaded, readonly
 from uids.errors import require
 
@@ -48,7 +50,8 @@ class Numba:
 
 class SparseMatrix(Threaded):
     """CSR. Where rows are long enough, the threads that add share the columns and not the rows:
-    together they need one vector of sums, which stays in the cache where one for each would not."""
+    together they need one vector of sums, which stays in the cache where one for each would not.
+    Large 0/1 data have their columns renamed by the first Hessian product (see ``Layout``)."""
 
     def __init__(self, X: Any, threads: int, single: bool) -> None:
         X = X.tocsr()
@@ -57,46 +60,44 @@ class SparseMatrix(Threaded):
             X.sum_duplicates()
         values = readonly(X.data)
         ones = bool(k.all_ones(values))
-        if single and not ones:
+        if ones:
+            release(values)
+        elif single:
             values = readonly(values.astype(np.float32, copy=False))
         kind = "0/1 features" if ones else f"{values.dtype} values"
         super().__init__(X.shape, int(X.nnz), threads, kind)
-        indptr = unsigned(X.indptr)
-        self.values = None if ones else values, unsigned(X.indices)
-        self.X = *self.values, indptr[:-1], indptr[1:]
-        self.bounds: list[Array] = []
         fits = [g for g in range(1, threads + 1) if threads % g == 0]
-        self.groups = max(g for g in fits if g == 1 or self.entries >= SHORT * g * X.shape[0])
+        groups = max(g for g in fits if g == 1 or self.entries >= SHORT * g * X.shape[0])
+        indptr = unsigned(X.indptr)
+        entries = None if ones else values, unsigned(X.indices), indptr[:-1], indptr[1:]
+        self.original = Layout(*entries, groups)
+        self.shared = [self.original]  # one for the matrix and its views
 
-    def _bounds(self) -> list[Array]:
-        """Of each row the places between which the columns of each group lie, groups + 1 arrays;
-        made when first needed, once for a matrix and its views."""
-        if self.bounds:
-            return self.bounds
-        _, indices, starts, ends = self.X
-        inner = []
-        some = indices[:: max(1, self.entries // 2**16)]
-        for group in range(1, self.groups):
-            column = np.quantile(some, group / self.groups).astype(indices.dtype)
-            inner.append(np.empty_like(starts))
-            k.csr_split(indices, starts, ends, column, inner[-1])
-        self.bounds[:] = [starts, *map(readonly, inner), ends]
-        return self.bounds
+    @property
+    def layout(self) -> Layout:
+        return self.shared[0]
+
+    def rename(self) -> None:
+        with self.scratch:
+            if self.layout.pays_renaming(self.shape[1]):
+                self.shared[0] = self.layout.by_frequency(self.shape[1], self.threads)
 
     def count(self) -> int:
-        return int(k.stored(*self.X[2:], self.listed))
+        return int(k.stored(self.layout.starts, self.layout.ends, self.listed))
 
     def cut(self, threads: int) -> Array:
         cuts = np.zeros(threads + 1, dtype=np.int64)
         rows, entries = np.uint64(self.shape[0]), np.uint64(self.entries)
-        k.csr_cuts(*self.X[2:], self.listed, rows, entries, cuts)
+        k.csr_cuts(self.layout.starts, self.layout.ends, self.listed, rows, entries, cuts)
         return cuts
 
     def dot(self, V: Array) -> Array:
         V = self.checked("V", V, self.shape[1])
         out = np.empty((self.shape[0], *V.shape[1:]))
         span = ZERO, ZERO, np.uint64(V[:1].size)
-        self.each(lambda first, last: self._dot(first, last, V, None, out, ZERO, *span))
+        with self.scratch:
+            x, V = self.layout, self.placed(V)
+            self.each(lambda first, last: self._dot(x, first, last, V, None, out, ZERO, *span))
         return out
 
     def tdot(self, U: Array) -> Array:
@@ -107,45 +108,66 @@ class SparseMatrix(Threaded):
 
     def _added(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
-        bounds = self._bounds()
+        with self.scratch:
+            x = self.layout
 
-        def add(s: Share) -> None:
-            self._tdot(s, bounds, s.first, s.last, U, ZERO, s.begin, square)
+            def add(s: Share) -> None:
+                self._tdot(x, s, s.first, s.last, U, ZERO, s.begin, square)
 
-        return self.sum(np.zeros((self.shape[1], *U.shape[1:])), add, self.groups)
+            return self.columns((self.shape[1], *U.shape[1:]), add)
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         """Xᵀ (w ∘ (X V)) in two loops over many rows. In one loop X would be read once, but V and
         the sums would share the cache, and it is they that miss it."""
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
-        bounds = self._bounds()
+        self.rename()
+        with self.scratch:
+            x, V = self.layout, self.placed(V)
 
-        def add(s: Share) -> None:
-            Z = s.steps if V.ndim == 1 else s.steps[: len(s.steps) // s.width * s.width]
-            Z = Z.reshape(-1, *[int(s.width)] * (V.ndim - 1))
-            for start in range(s.first, s.last, len(Z)):
-                end = min(int(s.last), start + len(Z))
-                base, to = np.uint64(start), np.uint64(end)
-                mine = np.linspace(start, end, self.groups + 1).astype(np.uint64)[s.group :]
-                self._dot(mine[0], mine[1], V, w, Z, base, s.begin, ZERO, s.width)
-                s.meeting.wait()
-                self._tdot(s, bounds, base, to, Z, base, ZERO, None)
-                s.meeting.wait()
+            def add(s: Share) -> None:
+                Z = s.steps if V.ndim == 1 else s.steps[: len(s.steps) // s.width * s.width]
+                Z = Z.reshape(-1, *[int(s.width)] * (V.ndim - 1))
+                for start in range(s.first, s.last, len(Z)):
+                    end = min(int(s.last), start + len(Z))
+                    base, to = np.uint64(start), np.uint64(end)
+                    mine = np.linspace(start, end, x.groups + 1).astype(np.uint64)[s.group :]
+                    self._dot(x, mine[0], mine[1], V, w, Z, base, s.begin, ZERO, s.width)
+                    s.meeting.wait()
+                    self._tdot(x, s, base, to, Z, base, ZERO, None)
+                    s.meeting.wait()
 
-        return self.sum(np.zeros(V.shape), add, self.groups)
+            return self.columns(V.shape, add)
+
+    def placed(self, V: Array) -> Array:
+        """V with its columns where the layout has them."""
+        if self.layout.order is None:
+            return V
+        return readonly(
+            moved(V, self.layout.order, self.scratch.empty("V", *V.shape), self.threads)
+        )
+
+    def columns(self, shape: tuple[int, ...], add: Callable[[Share], None]) -> Array:
+        """The sums over rows, one for each column, in the columns' own order."""
+        if self.layout.place is None:
+            return self.sum(np.zeros(shape), add, self.layout.groups)
+        sums = self.scratch.empty("columns", *shape)
+        sums[:] = 0
+        self.sum(sums, add, self.layout.groups)
+        return moved(sums, self.layout.place, np.empty(shape), self.threads)
 
     def _dot(
-        self, first: Any, last: Any, V: Array, w: Any, out: Array, base: Any, *span: Any
+        self, x: Layout, first: Any, last: Any, V: Array, w: Any, out: Array, base: Any, *span: Any
     ) -> None:
+        X = x.data, x.indices, x.starts, x.ends, self.listed
         if V.ndim == 1:
-            k.csr_dot(*self.X, self.listed, first, last, V, w, out, base)
+            k.csr_dot(*X, first, last, V, w, out, base)
         else:
-            k.csr_dot_columns(*self.X, self.listed, first, last, V, w, out, base, *span)
+            k.csr_dot_columns(*X, first, last, V, w, out, base, *span)
 
     def _tdot(
         self,
+        x: Layout,
         s: Share,
-        bounds: list[Array],
         first: Any,
         last: Any,
         U: Array,
@@ -153,9 +175,9 @@ class SparseMatrix(Threaded):
         begin: Any,
         square: bool | None,
     ) -> None:
-        starts, ends = bounds[s.group : s.group + 2]
+        starts, ends = x.bounds[s.group : s.group + 2]
         U = readonly(U)
-        X = *self.values, starts, ends, self.listed
+        X = x.data, x.indices, starts, ends, self.listed
         if U.ndim == 1:
             k.csr_tdot(*X, first, last, U, s.sums.reshape(-1), base, square)
         else:
@@ -163,13 +185,14 @@ class SparseMatrix(Threaded):
 
     def gram(self, w: Array) -> Array:
         w = self.checked("w", w, self.shape[0])
-        d = self.shape[1]
+        d, x = self.shape[1], self.original  # whose indices are sorted
 
         def add(s: Share) -> None:
-            k.csr_gram(*self.X, self.listed, s.first, s.last, w, s.sums.reshape(d, d))
+            X = x.data, x.indices, x.starts, x.ends, self.listed
+            k.csr_gram(*X, s.first, s.last, w, s.sums.reshape(d, d))
 
         half = self.sum(np.zeros(d * d), add).reshape(d, d)  # column ≥ row
-        half += np.triu(half, 1).T
+        k.mirror(half)
         return half
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from threading import Barrier, BrokenBarrierError, Lock
+from threading import Barrier, BrokenBarrierError, RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,9 +52,9 @@ class Scratch:
     time. ``sums`` are zero between products."""
 
     def __init__(self) -> None:
-        self.lock = Lock()
+        self.lock = RLock()
         self.sums = np.zeros(0)
-        self.steps = np.zeros(0)
+        self.kept: dict[str, Array] = {}
 
     def __enter__(self) -> Scratch:
         self.lock.acquire()
@@ -71,11 +71,11 @@ class Scratch:
             self.sums = np.zeros(size)
         return self.sums[:size].reshape(shape)
 
-    def empty(self, *shape: int) -> Array:
+    def empty(self, name: str, *shape: int) -> Array:
         size = int(np.prod(shape))
-        if self.steps.size < size:
-            self.steps = np.empty(size)
-        return self.steps[:size].reshape(shape)
+        if name not in self.kept or self.kept[name].size < size:
+            self.kept[name] = np.empty(size)
+        return self.kept[name][:size].reshape(shape)
 
 
 class Share(NamedTuple):
@@ -161,7 +161,7 @@ class Threaded:
         width = min(columns, STEP if ranges == 1 else WIDTH)
         cuts = self.ranges(ranges)
         with self.scratch as scratch:
-            steps = scratch.empty(ranges, min(STEP * groups, self.shape[0] * width))
+            steps = scratch.empty("steps", ranges, min(STEP * groups, self.shape[0] * width))
             for begin in range(0, columns, width):
                 wide = min(width, columns - begin)
                 parts = scratch.zeros(ranges - 1, size, wide)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg.blas import daxpy
 from scipy.special import expit, log_softmax, softmax
 
 from uids.backends import Array
@@ -136,8 +137,8 @@ class LogisticCurvature:
         return self._dot(V, self.over.take(index), self._p[index], weights, self.rows / len(index))
 
     @cached_property
-    def _w(self) -> Array:  # ω_i p_i (1 − p_i), binary
-        return self.row_curvature()[:, 0]
+    def _w(self) -> Array:  # ω_i p_i (1 − p_i) / n, binary
+        return self.row_curvature()[:, 0] / self.rows
 
     @cached_property
     def _xw(self) -> Array:  # Xᵀ w
@@ -148,16 +149,14 @@ class LogisticCurvature:
         if V.ndim == 2 and V.shape[1] == 1:
             # One vector as a vector: the loops for several take three times as long for it.
             return self._dot_binary(V[:, 0])[:, None]
-        d = self.over.X.shape[1]
-        top = V[:d]
-        result = np.empty(V.shape)
-        np.divide(top, self.at.C, out=result[:d])
-        result[:d] += self.over.X.gram_dot(self._w, np.ascontiguousarray(top))
-        if self.at.intercept:
-            result[:d] += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
-            result[-1] = self._xw @ top + self._w.sum() * V[-1]
-        result /= self.rows
-        return result
+        top = np.ascontiguousarray(V[: self.over.X.shape[1]])
+        result = self.over.X.gram_dot(self._w, top)
+        add(top, result, 1 / self.scale)
+        if not self.at.intercept:
+            return result
+        result += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
+        last = self._xw @ top + self._w.sum() * V[-1]
+        return np.concatenate([result, np.expand_dims(last, 0)])
 
     def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
         k, b = self.at.columns, self.at.intercept
@@ -211,7 +210,9 @@ class LogisticCurvature:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
         # diagonal of a positive definite matrix negative.
         W = self.row_curvature()
-        diagonal = self.over.X.square_tdot(W) + 1 / self.at.C
+        # One vector as a vector, as in the product.
+        square = self.over.X.square_tdot(W[:, 0] if W.shape[1] == 1 else W)
+        diagonal = square.reshape(-1, W.shape[1]) + 1 / self.at.C
         if self.at.intercept:
             gauge = 1 / self.at.columns if self.at.columns > 1 else 0.0
             diagonal = np.vstack([diagonal, W.sum(axis=0) + gauge])
@@ -344,6 +345,11 @@ def _product(rows: Rows, T: npt.NDArray[Any], intercept: bool) -> Array:
     if intercept:
         result += T[-1]
     return result
+
+
+def add(source: Array, target: Array, factor: float) -> None:
+    """target += factor · source, of the same shape, row by row in memory: without a third array."""
+    daxpy(source.reshape(-1), target.reshape(-1), a=factor)
 
 
 def transposed(rows: Rows, U: Array, intercept: bool) -> Array:

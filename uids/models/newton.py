@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import daxpy
 from tqdm import tqdm
 
 from uids.backends import Array
@@ -28,7 +29,8 @@ SMALL_SPARSE = 200  # and parameters for sparse X, whose products with H are far
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
-HEAD_PRODUCTS = 10  # in one step, after which the head of the preconditioner is worth its cost
+FINISH = 10  # times the floor, within which a solve goes on to it: a further step is dearer
+HEAD_PRODUCTS = 5  # in one step, after which the head of the preconditioner is worth its cost
 STALE_PRODUCTS = 40  # in one step, after which the head is made anew
 ARMIJO = 1e-4  # share of the decrease that the slope promises
 ROUNDING = 1e-12  # relative change of the objective that says nothing
@@ -301,7 +303,6 @@ def conjugate(
     ceiling = eta**0.5 * peak(gradient)
     M.solve(r, z)
     p = z.copy()
-    scaled = np.empty(len(r))
     rho = float(r @ z)
     for products in range(1, limit + 1):
         q = curvature.dot(p)
@@ -311,16 +312,14 @@ def conjugate(
         if bend <= 0:  # for rounding only, since H is positive definite: what there is must do
             s += 0 if s.any() else z
             return products, True
-        s += np.multiply(p, rho / bend, out=scaled)
-        q *= rho / bend
-        r -= q
+        daxpy(p, s, a=rho / bend)  # in place
+        daxpy(q, r, a=-rho / bend)
         M.solve(r, z)
         before, rho = rho, float(r @ z)
         height = peak(r)
-        if height <= floor or (rho <= goal and height <= ceiling):
+        if height <= floor or (rho <= goal and FINISH * floor < height <= ceiling):
             return products, True
-        p *= rho / before
-        p += z
+        p, z = daxpy(p, z, a=rho / before), p
     return limit, False
 
 

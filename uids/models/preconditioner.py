@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor
+from scipy.linalg.blas import dtrsv
 
 from uids.backends import Array, Matrix
 from uids.models.logistic import LogisticCurvature
 
 ALPHA = 0.5  # of the diagonal
-HEAD = 1000  # columns in the block, over all classes
-SAMPLE = 10_000  # rows that it is estimated from
+HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
+ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
+SAMPLE = 20  # rows for each column of the block, from which it is estimated
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class Preconditioner:
     def _solve(self, r: Array, out: Array) -> Array:
         np.divide(r, self.diagonal, out=out)
         for index, factor in self.blocks:
-            out[index] = cho_solve((factor, True), r[index], check_finite=False)
+            half = dtrsv(factor, r[index], lower=1, overwrite_x=1)
+            out[index] = dtrsv(factor, half, lower=1, trans=1, overwrite_x=1)
         return out
 
 
@@ -76,18 +80,19 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
 
 
 def suits_head(curvature: LogisticCurvature) -> bool:
-    few = curvature.over.X.shape[1] <= HEAD // curvature.columns
+    few = curvature.over.X.shape[1] <= HEAD[0] // curvature.columns
     return few or curvature.long_tailed
 
 
 def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
-    """The blocks of A for the HEAD largest columns, one for each class."""
+    """The blocks of A for the largest columns, one for each class."""
     rows, k, b = curvature.over, curvature.columns, curvature.at.intercept
     n, d = rows.X.shape
-    width = min(d, HEAD // k)
+    stored = rows.X.source.nnz if sp.issparse(rows.X.source) else rows.X.source.size
+    width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
-    index = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
+    index = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE * width), replace=False))
     sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
@@ -99,7 +104,7 @@ def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Ar
             block[-1, :-1] = block[:-1, -1] = sample.tdot(w)
             block[-1, -1] = w.sum() * (1 + 1e-10)
         try:
-            factor, _ = cho_factor(block, lower=True, overwrite_a=True, check_finite=False)
+            factor, _ = cho_factor(block.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             return ()
         where = np.append(head, d) if b else head

@@ -6,7 +6,6 @@ with H. g may be one vector (size,) or several (size, m), solved together.
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -99,11 +98,3 @@ def check_stopping(tol: float, max_iter: int, on_failure: str) -> None:
 
 def check_on_failure(on_failure: str) -> None:
     require(on_failure in ON_FAILURE, "on_failure", "'error' or 'warn'", on_failure)
-
-
-def memory() -> int:
-    """Bytes of main memory; without limit where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 2**63

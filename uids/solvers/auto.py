@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from uids.backends import Array
-from uids.solvers import Operator, Solution, check_stopping, memory
+from uids.machine import memory
+from uids.solvers import Operator, Solution, check_stopping
 from uids.solvers.conjugate import Precondition, conjugate_gradients
 from uids.solvers.direct import Direct, bytes_needed
 from uids.solvers.pcg import mixed
