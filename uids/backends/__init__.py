@@ -60,7 +60,7 @@ class Matrix:
     @property
     def own_threads(self) -> bool:
         """Whether products run on threads of the backend's own."""
-        return getattr(self.kernel, "threads", 1) > 1
+        return hasattr(self.kernel, "threads")
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64) for as many rows at a time, or within BLOCK_BYTES."""

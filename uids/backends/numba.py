@@ -93,10 +93,10 @@ class SparseMatrix(Threaded):
 
     def dot(self, V: Array) -> Array:
         V = self.checked("V", V, self.shape[1])
-        out = np.empty((self.shape[0], *V.shape[1:]))
         span = ZERO, ZERO, np.uint64(V[:1].size)
         with self.scratch:
             x, V = self.layout, self.placed(V)
+            out = self.scratch.result(self.shape[0], *V.shape[1:])
             self.each(lambda first, last: self._dot(x, first, last, V, None, out, ZERO, *span))
         return out
 
@@ -148,12 +148,11 @@ class SparseMatrix(Threaded):
 
     def columns(self, shape: tuple[int, ...], add: Callable[[Share], None]) -> Array:
         """The sums over rows, one for each column, in the columns' own order."""
-        if self.layout.place is None:
-            return self.sum(np.zeros(shape), add, self.layout.groups)
-        sums = self.scratch.empty("columns", *shape)
+        out, place = self.scratch.result(*shape), self.layout.place
+        sums = out if place is None else self.scratch.empty("columns", *shape)
         sums[:] = 0
         self.sum(sums, add, self.layout.groups)
-        return moved(sums, self.layout.place, np.empty(shape), self.threads)
+        return sums if place is None else moved(sums, place, out, self.threads)
 
     def _dot(
         self, x: Layout, first: Any, last: Any, V: Array, w: Any, out: Array, base: Any, *span: Any

@@ -7,6 +7,7 @@ all safe in several threads or after a fork.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -22,6 +23,8 @@ STEP = 2**18  # numbers between the two loops of a fused product: 2 MiB for each
 WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
 MANY = 1024
+SHAPES = 4  # of results, for which memory is kept
+OWN_REFERENCES = 3  # to an array: of the dictionary, of a local name, of the call that counts
 
 
 @cache
@@ -55,6 +58,7 @@ class Scratch:
         self.lock = RLock()
         self.sums = np.zeros(0)
         self.kept: dict[str, Array] = {}
+        self.results: dict[tuple[int, ...], Array] = {}
 
     def __enter__(self) -> Scratch:
         self.lock.acquire()
@@ -70,6 +74,16 @@ class Scratch:
         if self.sums.size < size:
             self.sums = np.zeros(size)
         return self.sums[:size].reshape(shape)
+
+    def result(self, *shape: int) -> Array:
+        """An array to hand out: the last one of that shape, if nobody holds it any longer, neither
+        itself nor a view. In a solve each product would else touch as much new memory."""
+        held = self.results.get(shape)
+        if held is None or sys.getrefcount(held) > OWN_REFERENCES:
+            if len(self.results) >= SHAPES:
+                self.results.clear()
+            held = self.results[shape] = np.empty(shape)
+        return held
 
     def empty(self, name: str, *shape: int) -> Array:
         size = int(np.prod(shape))

@@ -194,8 +194,10 @@ class LogisticCurvature:
         M = preconditioner(self, head=self.over.X.source.nnz >= HEAD_ENTRIES)
 
         def solve(R: Array) -> Array:
-            columns = R.reshape(self.size, -1).T
-            return np.stack([M.solve(r, np.empty(len(r))) for r in columns], 1).reshape(R.shape)
+            Z = np.empty((R.size // self.size, self.size))
+            for r, z in zip(R.reshape(self.size, -1).T, Z, strict=True):
+                M.solve(r, z)
+            return Z.T.reshape(R.shape)
 
         return solve
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import daxpy
 from tqdm import tqdm
 
 from uids.backends import Array
@@ -23,6 +22,7 @@ from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
 from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
 from uids.solvers import one_blas_thread
+from uids.solvers.conjugate import descend
 
 SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
 SMALL_SPARSE = 200  # and parameters for sparse X, whose products with H are far cheaper than that
@@ -83,7 +83,9 @@ def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
             s = factorised(curvature, at.gradient)
             if s is None:
                 s = inner.solve(curvature, at.gradient, 0.3 * target)
-            if not at.move(s):
+            with one_blas_thread(curvature):
+                found = at.move(s)
+            if not found:
                 break
             steps += 1
             # Where neither the objective nor the gradient gets smaller, only rounding is left.
@@ -275,52 +277,37 @@ class Inner:
         limit = INNER_LIMIT
         if not M.blocks and suits_head(curvature):
             limit = HEAD_PRODUCTS
-        with one_blas_thread(curvature):
-            self.last, done = conjugate(curvature, s, r, M, gradient, eta, floor, limit)
-        if not done and limit < INNER_LIMIT:
+        self.last, done = self.descend(curvature, s, r, M, gradient, eta, floor, limit)
+        if not done and self.last == limit < INNER_LIMIT:
             M = preconditioner(curvature, head=True)
-            with one_blas_thread(curvature):
-                more, _ = conjugate(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
+            more, _ = self.descend(curvature, s, r, M, gradient, eta, floor, INNER_LIMIT)
             self.last += more
+        if not s.any():  # for rounding H bends downwards at once: what there is must do
+            s -= M.solve(gradient, r)
         self.M = M
         self.products += self.last
         return s
 
+    @staticmethod
+    def descend(
+        curvature: LogisticCurvature,
+        s: Array,
+        r: Array,
+        M: Preconditioner,
+        gradient: Array,
+        eta: float,
+        floor: float,
+        limit: int,
+    ) -> tuple[int, bool]:
+        z = M.solve(gradient, np.empty(len(r)))
+        goal, ceiling = eta**2 * float(gradient @ z), eta**0.5 * peak(gradient)
 
-def conjugate(
-    curvature: LogisticCurvature,
-    s: Array,
-    r: Array,
-    M: Preconditioner,
-    gradient: Array,
-    eta: float,
-    floor: float,
-    limit: int,
-) -> tuple[int, bool]:
-    """The recursion, in place on s and r = −g − H s: how many products, and whether it is done."""
-    z = M.solve(gradient, np.empty(len(r)))
-    goal = eta**2 * float(gradient @ z)
-    ceiling = eta**0.5 * peak(gradient)
-    M.solve(r, z)
-    p = z.copy()
-    rho = float(r @ z)
-    for products in range(1, limit + 1):
-        q = curvature.dot(p)
-        bend = float(p @ q)
-        if not np.isfinite(bend):
-            raise UidsError(TOO_LARGE)
-        if bend <= 0:  # for rounding only, since H is positive definite: what there is must do
-            s += 0 if s.any() else z
-            return products, True
-        daxpy(p, s, a=rho / bend)  # in place
-        daxpy(q, r, a=-rho / bend)
-        M.solve(r, z)
-        before, rho = rho, float(r @ z)
-        height = peak(r)
-        if height <= floor or (rho <= goal and FINISH * floor < height <= ceiling):
-            return products, True
-        p, z = daxpy(p, z, a=rho / before), p
-    return limit, False
+        def done(r: Array, rho: float) -> bool:
+            height = peak(r)
+            return height <= floor or (rho <= goal and FINISH * floor < height <= ceiling)
+
+        with one_blas_thread(curvature):
+            return descend(curvature.dot, s, r, lambda r: M.solve(r, z), done, limit)
 
 
 def peak(vector: Array) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from uids.backends import Array
 from uids.errors import UidsError
@@ -12,6 +13,7 @@ from uids.solvers import Operator, Solution, one_blas_thread, residual
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
 
 Precondition = Callable[[Array], Array]
+NOT_FINITE = "the Hessian product is not finite: look for huge values in X, or scale the features"
 
 
 def conjugate_gradients(
@@ -28,19 +30,22 @@ def conjugate_gradients(
 
     Leaves the textbook in two places. The recursion's residual drifts from the true one, so that
     when it says "done" the true one is looked at, and if that disagrees the recursion starts again
-    from s (at most a few times: more cannot help in floating point). And a column that is done
-    keeps still, so that the others cannot push it about by 0/0.
+    from s (at most a few times: more cannot help in floating point). And of several columns one
+    that is done keeps still, so that the others cannot push it about by 0/0.
     """
     columns = g.reshape(operator.size, -1)
-    size = np.linalg.norm(columns, axis=0)
-    target = tol * size
+    target = tol * np.linalg.norm(columns, axis=0)
     s = np.zeros_like(columns) if start is None else start.reshape(columns.shape).copy()
     r = columns - operator.dot(s) if start is not None else columns.copy()
     iterations, restarts = 0, 0
     while True:
         with one_blas_thread(operator):
-            iterations = _descend(operator, s, r, target, iterations, max_iter, precondition)
-        r, relative = residual(operator, s, columns)
+            limit = max_iter - iterations
+            if columns.shape[1] == 1:
+                iterations += _one(operator, s[:, 0], r[:, 0], target[0], limit, precondition)
+            else:
+                iterations += _several(operator, s, r, target, limit, precondition)
+            r, relative = residual(operator, s, columns)
         if relative <= tol:
             status = "converged"
             break
@@ -57,27 +62,85 @@ def conjugate_gradients(
     return Solution(s.reshape(g.shape), status, iterations, relative)
 
 
-def _descend(
+def descend(
+    dot: Callable[[Array], Array],
+    s: Array,
+    r: Array,
+    solve: Callable[[Array], Array],
+    done: Callable[[Array, float], bool],
+    limit: int,
+) -> tuple[int, bool]:
+    """The recursion for one vector, in place on s and r = g − H s, with z = solve(r) = M⁻¹ r.
+
+    Until ``done(r, rᵀz)``, or ``limit`` products with H: how many, and whether it is done. It also
+    ends where H bends downwards, which for a positive definite H is rounding.
+    """
+    p = np.array(solve(r))
+    rho = float(r @ p)
+    for products in range(1, limit + 1):
+        q = dot(p)
+        bend = float(p @ q)
+        if not np.isfinite(bend):
+            raise UidsError(NOT_FINITE)
+        if bend <= 0:
+            return products, False
+        daxpy(p, s, a=rho / bend)  # in place
+        daxpy(q, r, a=-rho / bend)
+        z = solve(r)
+        before, rho = rho, float(r @ z)
+        if done(r, rho):
+            return products, True
+        p *= rho / before
+        p += z
+    return limit, False
+
+
+def _one(
+    operator: Operator,
+    s: Array,
+    r: Array,
+    target: float,
+    limit: int,
+    precondition: Precondition | None,
+) -> int:
+    def dot(p: Array) -> Array:
+        return operator.dot(p[:, None])[:, 0]
+
+    def solve(r: Array) -> Array:
+        return precondition(r[:, None])[:, 0] if precondition else r
+
+    def done(r: Array, rho: float) -> bool:
+        return bool(np.sqrt(r @ r) <= target)
+
+    if limit == 0 or done(r, 0.0):
+        return 0
+    products, well = descend(dot, s, r, solve, done, limit)
+    if not well and products < limit:
+        raise UidsError(NOT_POSITIVE_DEFINITE)
+    return products
+
+
+def _several(
     operator: Operator,
     s: Array,
     r: Array,
     target: Array,
-    iterations: int,
-    max_iter: int,
+    limit: int,
     precondition: Precondition | None,
 ) -> int:
-    """The recursion, in place on s and r, until its own residual is below the target."""
+    """The recursion for each column, with one product for all of them."""
+    iterations = 0
     z = precondition(r) if precondition else r
     p = z.copy()
     rho = np.einsum("ij,ij->j", r, z)
-    while iterations < max_iter:
+    while iterations < limit:
         active = np.linalg.norm(r, axis=0) > target
         if not active.any():
             break
         q = operator.dot(p)
         bend = np.einsum("ij,ij->j", p, q)
         if not np.isfinite(bend).all():
-            raise UidsError("the Hessian product is not finite: look for huge values in X")
+            raise UidsError(NOT_FINITE)
         if (bend[active] <= 0).any():
             raise UidsError(NOT_POSITIVE_DEFINITE)
         step = np.where(active, rho / np.where(active, bend, 1), 0)
