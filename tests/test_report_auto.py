@@ -6,14 +6,19 @@ import pytest
 from uids.report.auto import NAMES, compare, figure, tables
 
 
-def made(noise, seed, gain, ratio="auto", name="wine"):
+def made(noise, seed, gain, ratio="auto", name="wine", kind="random"):
     rng = np.random.default_rng(seed)
     full = 0.5 + noise + 0.01 * rng.standard_normal()
     losses = (full, full - 0.05, full - 0.02, full - 0.05 - gain + 0.001 * rng.standard_normal())
     run = {
         "status": "ok",
         "dataset": {"name": name},
-        "config": {"noise": noise, "ratio": ratio, "sampler": {"name": "dropout"}},
+        "config": {
+            "noise": noise,
+            "ratio": ratio,
+            "sampler": {"name": "dropout"},
+            "split": {"kind": kind},
+        },
         "baselines": {n: {"test": {"logloss": x}} for n, x in zip(NAMES, losses, strict=True)},
     }
     if ratio == "auto":
@@ -61,3 +66,10 @@ def test_a_panel_for_each_set(count):
     runs = [made(noise, 0, 0.01, name=f"set {i}") for i in range(count) for noise in (0.0, 0.1)]
     drawn = figure(runs)
     assert [axes.get_title() for axes in drawn.axes][:count] == [f"set {i}" for i in range(count)]
+
+
+def test_a_shift_is_a_setting_of_its_own():
+    runs = [made(0.1, seed, 0.02, kind=kind) for kind in ("random", "shift") for seed in range(3)]
+    lines, short = tables(runs)
+    assert [line[0] for line in lines[1:]] == ["wine", "wine, shifted"]
+    assert short[1][2:] == ["2", "0", "0"]

@@ -45,6 +45,35 @@ def test_sequential_keeps_the_order_of_the_file():
     np.testing.assert_array_equal(parts.test.row, np.arange(75, 100))
 
 
+def test_shift_trains_on_the_first_half_and_judges_on_the_second():
+    settings = SplitSettings(kind="shift", train=20, validation=15, test=25)
+    one, same, other = (split(data(), settings, 0.0, seed) for seed in (3, 3, 4))
+    for name, size, low, high in (
+        ("train", 20, 0, 50),
+        ("validation", 15, 50, 100),
+        ("test", 25, 50, 100),
+    ):
+        rows, again, else_ = (getattr(each, name).row for each in (one, same, other))
+        assert len(set(rows)) == size
+        assert (low <= rows).all()
+        assert (rows < high).all()
+        np.testing.assert_array_equal(rows, again)
+        assert not np.array_equal(rows, else_)
+    assert not set(one.validation.row) & set(one.test.row)
+    default = split(data(), SplitSettings(kind="shift"), 0.0, seed=0)
+    np.testing.assert_array_equal(default.train.row, np.arange(50))
+    # Classes that one half does not have are no trouble there.
+    sorted_labels = Data(np.ones((90, 1)), np.repeat([0, 1, 0, 2], [25, 20, 25, 20])[:90])
+    with pytest.raises(UidsError, match="no training row is of class 2"):
+        split(sorted_labels, settings, 0.0, seed=0)
+
+
+def test_shift_with_parts_that_are_given_takes_nothing_away():
+    source = data(validation=(np.ones((3, 2)), np.array(["yes", "no", "no"])))
+    parts = split(source, SplitSettings(kind="shift", test=0), 0.0, seed=0)
+    assert len(parts.train.y) == 100
+
+
 def test_given_parts_are_used_and_numbered_in_their_own_files():
     source = data(validation=(np.ones((3, 2)), np.array(["yes", "no", "no"])))
     parts = split(source, SplitSettings(kind="given"), 0.0, seed=0)
@@ -84,6 +113,11 @@ def test_no_test_rows():
         (Data(np.ones((4, 1)), np.ones(4)), {}, "the training labels are all 1.0"),
         (data(), {"validation": 60, "test": 40}, "100 rows cannot give 60 for validation and 40"),
         (data(), {"kind": "given"}, "no validation rows of its own"),
+        (
+            data(),
+            {"kind": "shift", "validation": 30},
+            "the second half of 100 rows.*30 . 30: lower",
+        ),
         (
             Data(
                 np.ones((2, 2)),

@@ -9,7 +9,7 @@ from uids.errors import require
 
 DRAWS = ("exact", "bernoulli", "rounds")
 FINALS = ("subset", "subset+validation")
-SPLITS = ("random", "sequential", "given", "paper")
+SPLITS = ("random", "sequential", "shift", "given", "paper")
 REPORTS = ("points", "paper", "solvers", "timing", "auto")
 
 
@@ -26,7 +26,9 @@ class SplitSettings:
     """How the rows are shared out between training, validation and test."""
 
     kind: str = key(
-        "random", "random (stratified), sequential, given (files of the data set), or paper"
+        "random",
+        "random (stratified), sequential, shift (training rows from the first half of the file, "
+        "the others from the second), given (files of the data set), or paper",
     )
     train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
     validation: float = key(0.2, "validation rows: a fraction below 1, or a count")

@@ -55,9 +55,21 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
             f"{n} rows cannot give {m_validation} for validation and {m_test} for test "
             "and keep any for training: lower split.validation or split.test"
         )
-    order = _order(y, len(labels), rng) if settings.kind == "random" else np.arange(n)
-    cut = n - m_validation - m_test
-    m_train = cut if settings.train is None else min(cut, _count(settings.train, n))
+    cut = limit = n - m_validation - m_test
+    order = np.arange(n)
+    if settings.kind == "random":
+        order = _order(y, len(labels), rng)
+    elif settings.kind == "shift":
+        limit = n // 2 if cut < n else n
+        if cut < limit:
+            raise UidsError(
+                f"split.kind=shift takes validation and test rows from the second half of {n} "
+                f"rows, which has not {m_validation} + {m_test}: lower split.validation or "
+                "split.test"
+            )
+        earlier, later = (_order(half, len(labels), rng) for half in (y[:limit], y[limit:]))
+        order = np.concatenate([earlier, limit + later])
+    m_train = limit if settings.train is None else min(limit, _count(settings.train, n))
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
     taken = {
         "train": np.sort(order[:m_train]),
@@ -115,7 +127,7 @@ def _order(y: npt.NDArray[np.int64], classes: int, rng: np.random.Generator) -> 
     place = np.empty(len(y))
     for k in range(classes):
         members = np.flatnonzero(y == k)
-        place[members] = (rng.permutation(len(members)) + rng.random()) / len(members)
+        place[members] = (rng.permutation(len(members)) + rng.random()) / max(1, len(members))
     return np.argsort(place, kind="stable")
 
 

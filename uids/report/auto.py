@@ -1,7 +1,7 @@
 """The table and the figure of the experiment ``auto``, from the metrics of its runs.
 
-A setting is a data set, a share of flipped labels, a sampler and a ratio; its runs differ in their
-seed. Everything is of test rows.
+A setting is a data set (shifted or not), a share of flipped labels, a sampler and a ratio; its runs
+differ in their seed. Everything is of test rows.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def settings(runs: Sequence[dict[str, Any]]) -> dict[Setting, dict[str, Array]]:
         if run.get("status") != "ok" or "baselines" not in run:
             continue
         config = run["config"]
+        shifted = config["split"]["kind"] == "shift"
         key = (
-            run["dataset"]["name"],
+            run["dataset"]["name"] + (", shifted" if shifted else ""),
             float(config["noise"]),
             config["sampler"]["name"],
             str(config["ratio"]),
