@@ -84,13 +84,13 @@ class Bench:
             return {"name": name, "failed": words[:120]}
         return dict(json.loads(done.stdout.splitlines()[-1]))
 
-    def prepare(self, place: Path, threads: int = 2) -> dict[str, Any]:
+    def prepare(self, place: Path, reference: str = "reference") -> dict[str, Any]:
         """θ̂ by uids, and φ in float64 there."""
         import numpy as np
 
-        for name, file in (("fit uids", "theta.npy"), ("reference", "reference.npy")):
+        for name, file in (("fit uids", "theta.npy"), (reference, "reference.npy")):
             if not (place / file).exists():
-                told = self.run(place, name, threads, 0, 1800)
+                told = self.run(place, name, 2, 0, 1800)
                 if "failed" in told:
                     return told
                 np.save(place / file, np.load(place / f"{name}.npy"))

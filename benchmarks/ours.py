@@ -7,7 +7,9 @@ Xᵀ(w ∘ (X v)).
 from __future__ import annotations
 
 import json
+import time
 import warnings
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
 TOLERANCES = [c * 10.0**-k for k in range(2, 11) for c in (1, 0.3)]
+CHECKED = 10  # iterations of a solve that is broken off, after which its answer is looked at
 
 
 class Problem:
@@ -77,6 +80,12 @@ def uids_call(folder: Path) -> Any:
     return call, TOLERANCES
 
 
+def tolerances(folder: Path) -> list[float]:
+    """All, or the one that the file ``tolerance`` has: where a try takes minutes."""
+    file = folder / "tolerance"
+    return [float(file.read_text())] if file.exists() else TOLERANCES
+
+
 def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
     """scipy's cg on XᵀDX + I/C, in the precision of X unless another is given. M is nothing, the
     ``mixed`` diagonal of uids' pcg, or ``own``: what uids itself takes, made within the call."""
@@ -107,7 +116,44 @@ def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
         s, _ = cg(A, g, rtol=tol, maxiter=5000, M=inverse)
         return -len(p.y) * (X @ s.astype(kind)) * (probability - p.y)
 
-    return call, TOLERANCES
+    return call, tolerances(folder)
+
+
+def scipy_for_a_while(folder: Path, precision: str | None = None) -> Any:
+    """scipy's unpreconditioned cg until the answer is good or the seconds in the file ``limit`` are
+    over, whichever is first: its error then. The looks at the answer are not counted."""
+    p = Problem(folder)
+    X = p.X.astype(precision, copy=False) if precision else p.X
+    truth, limit = np.load(folder / "reference.npy"), float((folder / "limit").read_text())
+    kind, theta = X.dtype, p.theta.astype(X.dtype)
+
+    def call(setting: Any) -> Any:
+        began, looked, iterations, phi = time.perf_counter(), 0.0, 0, truth * 0
+        probability = expit(X @ theta)
+        w = probability * (1 - probability)
+        g = p.Xv.T.astype(kind) @ (expit(p.Xv @ theta) - p.yv).astype(kind)
+
+        def look(s: Any) -> None:
+            nonlocal iterations, looked, phi
+            iterations += 1
+            spent = time.perf_counter() - began - looked
+            if iterations % CHECKED and spent < limit:
+                return
+            start = time.perf_counter()
+            phi = -len(p.y) * (X @ s.astype(kind)) * (probability - p.y)
+            good = np.abs(phi - truth).max() <= clock.ERROR * np.abs(truth).max()
+            looked += time.perf_counter() - start
+            if good or spent >= limit:
+                raise StopIteration
+
+        A = LinearOperator(
+            (X.shape[1],) * 2, lambda v: X.T @ (w * (X @ v)) + v / kind.type(p.C), dtype=kind
+        )
+        with suppress(StopIteration):
+            cg(A, g, rtol=1e-12, maxiter=10**6, callback=look)
+        return phi
+
+    return call, [None]
 
 
 def cholesky(folder: Path, precision: str) -> Any:
@@ -185,13 +231,19 @@ def whole_run(folder: Path) -> Any:
             data, model, repeats=1, cache=False, backend="auto", split={"kind": "given"}
         )
         (folder / "whole run.json").write_text(json.dumps(found.metrics["seconds"]))
+        np.save(folder / "theta.npy", found.full.theta)
         return found.influence
 
     return call, [None]
 
 
+def own_reference(folder: Path) -> Any:
+    """For rows of which scipy's products take seconds: uids to 1e-10."""
+    return uids_phi(folder)[0], [1e-10]
+
+
 def reference(folder: Path) -> Any:
-    """float64: by factorisation up to 1,000 features, else by scipy's cg to 1e-13."""
+    """float64: by factorisation up to 1,000 features, else by scipy's cg to 1e-12."""
     if Problem(folder, mapped=True).X.shape[1] <= 1000:
         return cholesky(folder, "float64")
     p = Problem(folder, mapped=True)
@@ -206,6 +258,8 @@ CONTESTANTS: dict[str, Any] = {
     "scipy CG": scipy_cg,
     "scipy PCG": partial(scipy_cg, M="mixed"),
     "scipy PCG, M of uids": partial(scipy_cg, M="own", precision="float64"),
+    "scipy CG, broken off": scipy_for_a_while,
+    "scipy CG float64, broken off": partial(scipy_for_a_while, precision="float64"),
     "scipy CG float64": partial(scipy_cg, precision="float64"),
     "scipy PCG float64": partial(scipy_cg, M="mixed", precision="float64"),
     "numpy Cholesky float32": partial(cholesky, precision="float32"),
@@ -217,7 +271,8 @@ CONTESTANTS: dict[str, Any] = {
     "product scipy": partial(product, who="scipy"),
     "whole run": whole_run,
     "reference": reference,
+    "own reference": own_reference,
 }
 
 if __name__ == "__main__":
-    clock.main(CONTESTANTS)
+    clock.main(CONTESTANTS, ordered=True)

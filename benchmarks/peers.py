@@ -144,5 +144,6 @@ if __name__ == "__main__":
             "dattri CG": lambda folder: dattri(folder, "cg"),
             "dattri explicit": lambda folder: dattri(folder, "explicit"),
             "captum naive": captum_naive,
-        }
+        },
+        ordered=False,  # float32 first, and after it float64
     )

@@ -52,8 +52,8 @@ class Stacked(Matrix):
         return self.first.note
 
     @property
-    def own_threads(self) -> bool:
-        return self.first.own_threads
+    def without_blas(self) -> bool:
+        return self.first.without_blas
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         yield from self.first.blocks(height)

@@ -58,9 +58,9 @@ class Matrix:
         return str(getattr(self.kernel, "note", ""))
 
     @property
-    def own_threads(self) -> bool:
-        """Whether products run on threads of the backend's own."""
-        return hasattr(self.kernel, "threads")
+    def without_blas(self) -> bool:
+        """Whether products leave BLAS alone: on threads of the backend's own, or by scipy."""
+        return hasattr(self.kernel, "threads") or sp.issparse(getattr(self.kernel, "X", None))
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64) for as many rows at a time, or within BLOCK_BYTES."""

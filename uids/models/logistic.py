@@ -97,9 +97,9 @@ class LogisticCurvature:
         return self.at.columns
 
     @property
-    def own_threads(self) -> bool:
-        """Whether the backend's products run on threads other than BLAS's."""
-        return getattr(self.over.X, "own_threads", False)
+    def without_blas(self) -> bool:
+        """Whether the backend's products leave BLAS alone."""
+        return getattr(self.over.X, "without_blas", False)
 
     @property
     def dense_cost(self) -> float:

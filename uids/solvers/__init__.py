@@ -72,12 +72,12 @@ def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
 
 
 def one_blas_thread(operator: Any) -> AbstractContextManager[Any]:
-    """For the loop of a solve whose products run on threads of their own (``own_threads``).
+    """For the loop of a solve whose products are not by BLAS (``without_blas``).
 
     BLAS's threads look for their next task in a busy loop. After each product of two vectors they
-    would take the cores from the backend's threads, which doubles the time of a sparse solve.
+    would take the cores from those that work on H, which doubles the time of a sparse solve.
     """
-    if not getattr(operator, "own_threads", False):
+    if not getattr(operator, "without_blas", False):
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")
 
