@@ -170,6 +170,19 @@ def test_pages_that_are_released_no_longer_count_and_stay_as_they_are(tmp_path):
     assert private[7] == -1
 
 
+def test_a_result_is_used_again_only_when_nobody_holds_it():
+    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    ones = np.ones(D)
+    first = matrix.dot(ones)
+    part, expected = matrix.dot(2 * ones)[3:9], 2 * first[3:9]  # a view alone is held
+    for factor in (3, 4):
+        matrix.dot(factor * ones)
+    np.testing.assert_array_equal(part, expected)
+    np.testing.assert_allclose(first, values().sum(axis=1), atol=1e-12)
+    place = matrix.dot(ones).ctypes.data
+    assert matrix.dot(ones).ctypes.data == place
+
+
 @pytest.mark.parametrize("form", ["csr float64", "csr 0/1", "dense float64"])
 def test_the_number_of_threads_changes_no_more_than_rounding(form, tmp_path):
     X, _ = matrix_of(form, tmp_path)
