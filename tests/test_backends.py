@@ -15,6 +15,7 @@ from problems import TwoProducts, make_rows
 
 import uids
 import uids.backends.auto
+import uids.compiled
 from uids.backends import Matrix, kernels, layout
 from uids.backends import numba as module
 from uids.backends.auto import Auto
@@ -430,8 +431,8 @@ def test_without_a_folder_to_write_to_nothing_is_cached(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: (function, options["nogil"])
 
-    monkeypatch.setattr(kernels, "njit", njit)
-    assert kernels.compiled()(len) == (len, True)
+    monkeypatch.setattr(uids.compiled, "njit", njit)
+    assert uids.compiled.compiled()(len) == (len, True)
 
 
 @pytest.mark.parametrize("fields", [{"precision": "half"}, {"threads": 0}])

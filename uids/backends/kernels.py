@@ -10,29 +10,14 @@ and that takes longer than the products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from uids.compiled import compiled
 
 ONE = np.uint64(1)
 FOUR = np.uint64(4)
 SQUARE = np.uint64(32)
 REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity stay
-
-
-def compiled(fastmath: Any = False) -> Callable[[Any], Any]:
-    """Compiled on first use for each type, without the GIL, and kept on disk where that is
-    possible."""
-
-    def decorate(function: Any) -> Any:
-        try:
-            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
-        except RuntimeError:  # neither the package nor the user's cache folder can be written
-            return njit(nogil=True, fastmath=fastmath)(function)
-
-    return decorate
 
 
 @compiled()

@@ -9,22 +9,13 @@ line end, so that no loop has to look for the end of the array.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ldexp
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from uids.compiled import compiled
 from uids.datasets.libsvm_text import LARGEST
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # there is no folder to keep the result in
-        return njit(nogil=True)(function)
-
 
 NEWLINE, SPACE, HASH, COLON, DOT, PLUS, MINUS = (np.uint8(ord(c)) for c in "\n #:.+-")
 TAB, RETURN = np.uint8(9), np.uint8(13)  # and what is between them
@@ -60,7 +51,7 @@ def _powers_of_five() -> Any:
 FIVES = _powers_of_five()
 
 
-@compiled
+@compiled()
 def _product(a: Any, b: Any) -> Any:
     """The 128 bits of a b as (high, low)."""
     a1, a0, b1, b0 = a >> HALF, a & LOW_HALF, b >> HALF, b & LOW_HALF
@@ -69,7 +60,7 @@ def _product(a: Any, b: Any) -> Any:
     return a1 * b1 + (middle >> HALF) + (other >> HALF), a * b
 
 
-@compiled
+@compiled()
 def rounded(digits: Any, power: Any) -> Any:
     """digits · 10^power as the nearest float64, and whether it is; for 0 < digits < 2^64.
 
@@ -106,19 +97,19 @@ def rounded(digits: Any, power: Any) -> Any:
     return ldexp(np.float64(mantissa), exponent - 52), True
 
 
-@compiled
+@compiled()
 def _ends_word(c: Any) -> Any:
     return (c == SPACE) | (c == HASH) | (TAB <= c <= RETURN)
 
 
-@compiled
+@compiled()
 def _after_spaces(text: Any, i: Any) -> Any:
     while text[i] == SPACE or (TAB <= text[i] <= RETURN and text[i] != NEWLINE):
         i += ONE
     return i
 
 
-@compiled
+@compiled()
 def _number(text: Any, i: Any) -> Any:
     """The word at i as a number, the place behind it, and whether it is that for certain."""
     d = np.uint64(text[i]) - ZERO
@@ -188,7 +179,7 @@ def _number(text: Any, i: Any) -> Any:
     return -value if negative else value, i, True
 
 
-@compiled
+@compiled()
 def scan(
     text: Any,
     at: Any,
