@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import strsv
+from scipy.linalg.blas import ssyrk, strsv
 
 from uids.backends import Array
 from uids.models.logistic import LogisticCurvature
@@ -43,11 +43,11 @@ def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
     rows[:, :d] = curvature.over.X.rows(index).X
     rows[:, d:] = 1
     rows *= np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
-    M = rows.T @ rows
+    M = ssyrk(1.0, rows.T, lower=1)  # rowsᵀ rows, of which half is enough
     del rows
     M[np.arange(d), np.arange(d)] += 1
     try:
-        factor, _ = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
+        factor, _ = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return None
 
