@@ -243,10 +243,10 @@ def own_reference(folder: Path) -> Any:
 
 
 def reference(folder: Path) -> Any:
-    """float64: by factorisation up to 1,000 features, else by scipy's cg to 1e-12."""
-    if Problem(folder, mapped=True).X.shape[1] <= 1000:
-        return cholesky(folder, "float64")
+    """float64: by factorisation up to 1,000 dense features, else by scipy's cg to 1e-12."""
     p = Problem(folder, mapped=True)
+    if p.X.shape[1] <= 1000 and not sp.issparse(p.X):
+        return cholesky(folder, "float64")
     call, _ = scipy_cg(folder, "mixed" if sp.issparse(p.X) else "", "float64")
     return call, [1e-12]
 

@@ -161,7 +161,8 @@ class Influence:
 
 def solve(solver: Any, curvature: Curvature, g: Array) -> Solution:
     """Solve, and stop at what did not converge unless the solver was told to go on."""
-    if not np.isfinite(np.linalg.norm(g)):
+    # Not by BLAS, whose threads would go on for a while: see ``one_blas_thread``.
+    if not np.isfinite(np.einsum("i,i->", g.ravel(), g.ravel())):
         raise UidsError("the gradient is not finite: look for huge values in X")
     solution: Solution = solver.solve(curvature, g)
     if solution.status != "converged" and getattr(solver, "on_failure", "error") == "error":

@@ -81,7 +81,7 @@ class Matrix:
 
     def square_tdot(self, W: Array) -> Array:
         if hasattr(self.kernel, "square_tdot"):
-            return np.asarray(self.kernel.square_tdot(W))
+            return writable(self.kernel.square_tdot(W))
         total = np.zeros((self.shape[1], *W.shape[1:]))
         for start, block in self.blocks():
             square = block.copy() if sp.issparse(block) else block * block

@@ -191,7 +191,7 @@ class LogisticCurvature:
             return None
         from uids.models.preconditioner import preconditioner
 
-        M = preconditioner(self, head=self.over.X.source.nnz >= HEAD_ENTRIES)
+        M = preconditioner(self, head=self.one_hot and self.over.X.source.nnz >= HEAD_ENTRIES)
 
         def solve(R: Array) -> Array:
             Z = np.empty((R.size // self.size, self.size))
@@ -208,17 +208,28 @@ class LogisticCurvature:
         X = self.over.X.source  # of which the rows may be a part, and then just as sparse
         return sp.issparse(X) and X.nnz <= SPARSE * X.shape[0] * X.shape[1]
 
+    @property
+    def one_hot(self) -> bool:
+        """Long-tailed, and the stored values all 1 as far as a look at a thousand tells: columns
+        that add up, which words with weights do not."""
+        if not self.long_tailed:
+            return False
+        data = self.over.X.source.data
+        return bool((data[:: max(1, len(data) // 1000)] == 1).all())
+
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
         # diagonal of a positive definite matrix negative.
         W = self.row_curvature()
         # One vector as a vector, as in the product.
         square = self.over.X.square_tdot(W[:, 0] if W.shape[1] == 1 else W)
-        diagonal = square.reshape(-1, W.shape[1]) + 1 / self.at.C
+        diagonal = square.reshape(-1, W.shape[1])
+        diagonal += 1 / self.at.C
         if self.at.intercept:
             gauge = 1 / self.at.columns if self.at.columns > 1 else 0.0
             diagonal = np.vstack([diagonal, W.sum(axis=0) + gauge])
-        return diagonal.ravel() / self.rows
+        diagonal /= self.rows
+        return diagonal.ravel()
 
     def dense(self) -> Array:
         k, b = self.at.columns, int(self.at.intercept)

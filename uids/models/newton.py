@@ -19,7 +19,7 @@ from tqdm import tqdm
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
-from uids.models.logistic import FittedLogistic, LogisticCurvature, transposed
+from uids.models.logistic import FittedLogistic, LogisticCurvature, add, transposed
 from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
 from uids.solvers import one_blas_thread
 from uids.solvers.conjugate import descend
@@ -148,7 +148,7 @@ class _Point:
         if self.weights is not None:
             R *= self.weights[:, None]
         self.gradient = transposed(self.rows, R, self.start.intercept).ravel()
-        self.gradient[: self.penalised] += self.theta[: self.penalised] / self.start.C
+        add(self.theta[: self.penalised], self.gradient[: self.penalised], 1 / self.start.C)
         self.gradient /= len(self.rows)
         self.largest = peak(self.gradient)
         if not np.isfinite(self.value + self.largest):
@@ -164,7 +164,7 @@ class _Point:
         if found is None:
             return False
         t, self.value = found
-        self.theta += t * s
+        add(s, self.theta, t)
         U *= t
         self.Z += U
         self._differentiate(U)

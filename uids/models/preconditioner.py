@@ -33,7 +33,8 @@ class Preconditioner:
     largest entries of the diagonal, among which such fields are, estimated from a sample of rows:
     those directions are the same in any rows. On click-shaped data a quarter to a third of the
     passes are left. On images, whose columns are smooth rather than exclusive, it would take over
-    twice as many, and so it is for sparse X, and for any X whose columns all find room in it.
+    twice as many, and on words with weights (news20) it saves a sixth, less than it costs. So it is
+    for sparse X of 0 and 1, and for any X whose columns all find room in it.
     """
 
     diagonal: Array  # (size,)
@@ -81,7 +82,7 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
 
 def suits_head(curvature: LogisticCurvature) -> bool:
     few = curvature.over.X.shape[1] <= HEAD[0] // curvature.columns
-    return few or curvature.long_tailed
+    return few or curvature.one_hot
 
 
 def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
