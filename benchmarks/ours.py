@@ -39,6 +39,12 @@ class Problem:
         )
 
 
+def tolerances(folder: Path) -> list[float]:
+    """All, or the one that the file ``tolerance`` has: where a try takes minutes."""
+    file = folder / "tolerance"
+    return [float(file.read_text())] if file.exists() else TOLERANCES
+
+
 def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import Matrix
     from uids.models import Rows
@@ -62,7 +68,7 @@ def uids_phi(folder: Path) -> Any:
         solver = REGISTRIES["solver"].build("auto", tol=tol)
         return influence_at(fitted.curvature(train), train, validation, solver).phi
 
-    return call, TOLERANCES
+    return call, tolerances(folder)
 
 
 def uids_call(folder: Path) -> Any:
@@ -78,12 +84,6 @@ def uids_call(folder: Path) -> Any:
         return uids.influence(fitted, *pairs, solver=solver, backend="numba").phi
 
     return call, TOLERANCES
-
-
-def tolerances(folder: Path) -> list[float]:
-    """All, or the one that the file ``tolerance`` has: where a try takes minutes."""
-    file = folder / "tolerance"
-    return [float(file.read_text())] if file.exists() else TOLERANCES
 
 
 def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
@@ -223,6 +223,7 @@ def whole_run(folder: Path) -> Any:
     test = (
         problems.load(folder / "test", p.X.shape[1], True) if (folder / "test").exists() else None
     )
+    p.y = np.load(folder / "y.npy")  # as it is stored, in one byte a row
     data = uids.Data(p.X, p.y, (p.Xv, p.yv), test)
     model = uids.REGISTRIES["model"].build("logreg", C=p.C, fit_intercept=False)
 

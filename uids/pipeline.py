@@ -153,7 +153,7 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         shares = split(data, settings.split, settings.noise, split_seed)
         train, validation, test = rows_of(shares, parts.backend)
         about = describe_data(parts, shares, data.X.shape[1])
-        row, label = shares.train.row, shares.labels[shares.train.y]
+        row, labels = shares.train.row, shares.labels
         shared = shares.validation.X is shares.train.X
         validation_row = shares.validation.row if shared else row[:0]
         flipped = np.zeros(len(train), dtype=bool)
@@ -180,6 +180,9 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
         sampler, ratio, selection = chosen.sampler, chosen.ratio, chosen.told
     with clock.stage("sample"), blaming("sampler", sampler):
         pi = probabilities(sampler, table)
+        bound = gradient_bound(sampler, table)
+    phi, told = found.phi, describe_influence(found)
+    del found, table, at  # with what they know of each row
 
     def measure(fitted: Fitted) -> dict[str, Any]:
         return {
@@ -236,18 +239,18 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
             "backend": train.X.note or name_of("backend", train.X.backend),
             "full": full_metrics,
             "subset": {**means(repeats), "repeats": repeats},
-            "influence": describe_influence(found),
+            "influence": told,
             **({} if rivals is None else rivals.metrics()),
             **({} if selection is None else {"selection": selection}),
-            "sampling": {"gradient_bound": gradient_bound(sampler, table)},
-            "noise": found_flips(found.phi, flipped),
+            "sampling": {"gradient_bound": bound},
+            "noise": found_flips(phi, flipped),
             "cache": "hit" if known else "off" if kept_at is None else "miss",
             "seconds": clock.seconds(),
             "environment": environment(),
         },
         row=row,
-        label=label,
-        influence=found.phi,
+        label=labels[train.y],
+        influence=phi,
         probability=pi,
         kept=kept,
         flipped=flipped,

@@ -112,8 +112,10 @@ class LogisticCurvature:
     def _p(self) -> Array:  # (n, k)
         if self.known is not None:
             return self.known
-        P = self.at.probabilities(self.over)
-        return P[:, 1:] if self.at.classes == 2 else P
+        if self.at.classes == 2:
+            Z = self.at.scores(self.over)
+            return np.asarray(expit(Z, out=Z))
+        return self.at.probabilities(self.over)
 
     def _weigh(self, U: Array, P: Array, weights: Array | None) -> Array:
         """W_i U_i for each row, in place; U is (n, k, m)."""
@@ -138,7 +140,9 @@ class LogisticCurvature:
 
     @cached_property
     def _w(self) -> Array:  # ω_i p_i (1 − p_i) / n, binary
-        return self.row_curvature()[:, 0] / self.rows
+        w = self.row_curvature()[:, 0]
+        w /= self.rows
+        return w
 
     @cached_property
     def _xw(self) -> Array:  # Xᵀ w
@@ -174,7 +178,8 @@ class LogisticCurvature:
     def row_curvature(self, index: Array | slice = slice(None)) -> Array:
         """ω_i p_i (1 − p_i), (n, k), or those of some rows."""
         P = self._p[index]
-        W = P * (1 - P)
+        W = 1 - P
+        W *= P
         if self.weights is not None:
             W *= self.weights[index, None]
         return W

@@ -15,6 +15,7 @@ from uids.models.logistic import LogisticCurvature
 ALPHA = 0.5  # of the diagonal
 HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
 ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
+RUNS = 500  # in which they lie
 SAMPLE = 20  # rows for each column of the block, from which it is estimated
 
 
@@ -85,6 +86,17 @@ def suits_head(curvature: LogisticCurvature) -> bool:
     return few or curvature.one_hot
 
 
+def spread(n: int, size: int) -> Array:
+    """About ``size`` of n rows in RUNS runs, evenly spread: of a file that is mapped only the pages
+    of those runs are read, where rows at random would touch all of it."""
+    if size >= n:
+        return np.arange(n)
+    starts = np.linspace(0, n, RUNS, endpoint=False).astype(np.int64)
+    length = -(-size // RUNS)
+    index = (starts[:, None] + np.arange(length)).ravel()
+    return np.unique(index[index < n])
+
+
 def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
     """The blocks of A for the largest columns, one for each class."""
     rows, k, b = curvature.over, curvature.columns, curvature.at.intercept
@@ -93,7 +105,7 @@ def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Ar
     width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
-    index = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE * width), replace=False))
+    index = spread(n, SAMPLE * width)
     sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
