@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from uids.backends import Array, blocks
+
+SMALL = 2_000_000  # stored entries: 16 MB
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,9 @@ class Numpy:
 
 class NumpyMatrix:
     def __init__(self, X: Any) -> None:
-        self.X = X
+        # In float64 once, if it is small, and not at each product.
+        small = (X.nnz if sp.issparse(X) else X.size) <= SMALL
+        self.X = X.astype(np.float64, copy=False) if small else X
         self.shape = X.shape
 
     def dot(self, V: Array) -> Array:

@@ -20,7 +20,13 @@ from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic import FittedLogistic, LogisticCurvature, add, transposed
-from uids.models.preconditioner import Preconditioner, centred, preconditioner, suits_head
+from uids.models.preconditioner import (
+    Preconditioner,
+    centred,
+    cheap_head,
+    preconditioner,
+    suits_head,
+)
 from uids.solvers import one_blas_thread
 from uids.solvers.conjugate import descend
 
@@ -270,7 +276,8 @@ class Inner:
         """
         M = self.M
         if M is None or not M.blocks or self.last > STALE_PRODUCTS:
-            M = preconditioner(curvature, head=M is not None and bool(M.blocks))
+            again = M is not None and bool(M.blocks)
+            M = preconditioner(curvature, head=again or cheap_head(curvature))
         before, self.size = self.size, float(np.sqrt(gradient @ (gradient / M.diagonal)))
         eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
         s, r = np.zeros(len(gradient)), -gradient

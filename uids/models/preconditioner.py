@@ -13,10 +13,12 @@ from uids.backends import Array, Matrix
 from uids.models.logistic import LogisticCurvature
 
 ALPHA = 0.5  # of the diagonal
+CHEAP = 200  # parameters
 HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
 ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
 RUNS = 500  # in which they lie
-SAMPLE = 20  # rows for each column of the block, from which it is estimated
+SAMPLE = 20  # rows for each column of the block, from which it is estimated,
+LEAST = 10_000  # and at least
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,11 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
     return Preconditioner(M, curvature.columns, head_blocks(curvature, M) if head else ())
 
 
+def cheap_head(curvature: LogisticCurvature) -> bool:
+    """Whether all columns are so few that the block costs no more than a product or two."""
+    return curvature.size <= CHEAP
+
+
 def suits_head(curvature: LogisticCurvature) -> bool:
     few = curvature.over.X.shape[1] <= HEAD[0] // curvature.columns
     return few or curvature.one_hot
@@ -105,7 +112,7 @@ def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Ar
     width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
-    index = spread(n, SAMPLE * width)
+    index = spread(n, max(LEAST, SAMPLE * width))
     sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
