@@ -275,9 +275,9 @@ class Inner:
         to the wrong equation is no better step, and ever tighter as they gain more.
         """
         M = self.M
-        if M is None or not M.blocks or self.last > STALE_PRODUCTS:
-            again = M is not None and bool(M.blocks)
-            M = preconditioner(curvature, head=again or cheap_head(curvature))
+        cheap = cheap_head(curvature)
+        if M is None or not M.blocks or cheap or self.last > STALE_PRODUCTS:
+            M = preconditioner(curvature, head=cheap or (M is not None and bool(M.blocks)))
         before, self.size = self.size, float(np.sqrt(gradient @ (gradient / M.diagonal)))
         eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
         s, r = np.zeros(len(gradient)), -gradient
