@@ -39,12 +39,6 @@ class Problem:
         )
 
 
-def tolerances(folder: Path) -> list[float]:
-    """All, or the one that the file ``tolerance`` has: where a try takes minutes."""
-    file = folder / "tolerance"
-    return [float(file.read_text())] if file.exists() else TOLERANCES
-
-
 def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import Matrix
     from uids.models import Rows
@@ -68,7 +62,7 @@ def uids_phi(folder: Path) -> Any:
         solver = REGISTRIES["solver"].build("auto", tol=tol)
         return influence_at(fitted.curvature(train), train, validation, solver).phi
 
-    return call, tolerances(folder)
+    return call, TOLERANCES
 
 
 def uids_call(folder: Path) -> Any:
@@ -116,7 +110,7 @@ def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
         s, _ = cg(A, g, rtol=tol, maxiter=5000, M=inverse)
         return -len(p.y) * (X @ s.astype(kind)) * (probability - p.y)
 
-    return call, tolerances(folder)
+    return call, TOLERANCES
 
 
 def scipy_for_a_while(folder: Path, precision: str | None = None) -> Any:

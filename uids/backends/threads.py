@@ -24,6 +24,7 @@ WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
 MANY = 1024
 SHAPES = 4  # of results, for which memory is kept
+LARGE = 2**23  # numbers in a result, 64 MiB, from which on it is not kept
 OWN_REFERENCES = 3  # to an array: of the dictionary, of a local name, of the call that counts
 
 
@@ -77,7 +78,10 @@ class Scratch:
 
     def result(self, *shape: int) -> Array:
         """An array to hand out: the last one of that shape, if nobody holds it any longer, neither
-        itself nor a view. In a solve each product would else touch as much new memory."""
+        itself nor a view. In a solve each product would else touch as much new memory. Large ones
+        are not kept: they come in large pages, and would count twice."""
+        if np.prod(shape) > LARGE:
+            return np.empty(shape)
         held = self.results.get(shape)
         if held is None or sys.getrefcount(held) > OWN_REFERENCES:
             if len(self.results) >= SHAPES:
