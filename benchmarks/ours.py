@@ -105,7 +105,10 @@ def scipy_cg(folder: Path, M: str = "", precision: str | None = None) -> Any:
             inverse = LinearOperator((d, d), lambda r: r / m, dtype=kind)
         elif M == "own":
             train, _, fitted = rows
-            inverse = LinearOperator((d, d), fitted.curvature(train).preconditioner(), dtype=kind)
+            own = fitted.curvature(train).preconditioner()
+            if own is None:
+                raise SystemExit("uids takes none here: it factorises")
+            inverse = LinearOperator((d, d), own, dtype=kind)
         A = LinearOperator((d, d), product, dtype=kind)
         s, _ = cg(A, g, rtol=tol, maxiter=5000, M=inverse)
         return -len(p.y) * (X @ s.astype(kind)) * (probability - p.y)

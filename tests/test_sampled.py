@@ -10,6 +10,7 @@ from uids.backends import Matrix
 from uids.backends.numpy import Numpy
 from uids.models import Rows, logistic
 from uids.models.logistic import FittedLogistic, LogisticCurvature
+from uids.models.preconditioner import RUNS, spread
 from uids.models.sampled import ROWS, SHARE, sampled, suits
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
@@ -63,18 +64,34 @@ def test_too_few_rows_do_not_suit():
     assert not suits(curvature.at.curvature(curvature.over.take(np.arange(D))))
 
 
-@pytest.mark.parametrize("entries", [0, 10**9])
-def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, entries):
+@pytest.mark.parametrize(("ones", "entries"), [(True, 0), (True, 10**9), (False, 0)])
+def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, ones, entries):
     monkeypatch.setattr(logistic, "HEAD_ENTRIES", entries)
     rng = np.random.default_rng(0)
     X = sp.random(3000, 400, 0.02, format="csr", random_state=rng)
+    if ones:
+        X.data[:] = 1
     rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, 3000), 2)
     curvature = FittedLogistic(rng.standard_normal(401), 2, 10.0, True).curvature(rows)
+    assert curvature.one_hot == ones
     g = rng.standard_normal((401, 2))
     found = Auto().solve(curvature, g)
     assert "own preconditioner" in found.note
     np.testing.assert_allclose(found.value, np.linalg.solve(curvature.dense(), g), rtol=1e-6)
-    assert found.iterations <= 1.2 * PCG().solve(curvature, g).iterations
+    if ones and entries == 0:  # the head has all columns and all rows: H itself
+        assert found.iterations <= 3
+    else:
+        assert 10 < found.iterations <= 1.2 * PCG().solve(curvature, g).iterations
+
+
+def test_the_rows_of_the_head_lie_in_runs_all_over_the_matrix():
+    np.testing.assert_array_equal(spread(100, 100), np.arange(100))
+    found = spread(1_000_003, 20_000)
+    assert 20_000 <= len(found) <= 20_000 + RUNS
+    assert (np.diff(found) > 0).all()
+    assert found[-1] < 1_000_003
+    assert (np.diff(found) > 1).sum() == RUNS - 1
+    assert len(spread(1_000, 999)) <= 1_000
 
 
 def test_one_column_is_the_vector():
