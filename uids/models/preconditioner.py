@@ -16,7 +16,7 @@ ALPHA = 0.5  # of the diagonal
 CHEAP = 200  # parameters
 HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
 ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
-RUNS = 500  # in which they lie
+RUNS = 50  # in which they lie
 SAMPLE = 20  # rows for each column of the block, from which it is estimated,
 LEAST = 10_000  # and at least
 
@@ -95,7 +95,8 @@ def suits_head(curvature: LogisticCurvature) -> bool:
 
 def spread(n: int, size: int) -> Array:
     """About ``size`` of n rows in RUNS runs, evenly spread: of a file that is mapped only the pages
-    of those runs are read, where rows at random would touch all of it."""
+    of those runs are read (and some around them, up to megabytes), where rows at random would touch
+    all of it."""
     if size >= n:
         return np.arange(n)
     starts = np.linspace(0, n, RUNS, endpoint=False).astype(np.int64)
