@@ -4,7 +4,7 @@ and peak memory. Imports nothing of uids: the peers' environments use it too.
 A contestant is a function of a problem's folder that prepares (reads, converts, builds) and hands
 back ``call(setting)`` and the settings to try, loosest first. The first setting whose answer is
 within ERROR of the reference is the one that is timed; trying them is the warm-up. They are tried
-one after the other, or by bisection where each is as accurate as the one before it.
+one after the other, or by bisection where each is at least as accurate as the one before it.
 """
 
 from __future__ import annotations

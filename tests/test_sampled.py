@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from uids.backends import Matrix
 from uids.backends.numpy import Numpy
 from uids.models import Rows, logistic
-from uids.models.logistic import FittedLogistic, LogisticCurvature
+from uids.models.logistic import FittedLogistic, LogisticCurvature, add
 from uids.models.preconditioner import RUNS, spread
 from uids.models.sampled import ROWS, SHARE, sampled, suits
 from uids.solvers.auto import Auto
@@ -98,3 +98,18 @@ def test_one_column_is_the_vector():
     curvature = problem(True)
     v = np.random.default_rng(3).standard_normal(curvature.size)
     np.testing.assert_array_equal(curvature.dot(v[:, None])[:, 0], curvature.dot(v))
+
+
+@pytest.mark.parametrize("target", [np.ones((3, 2), order="F"), np.ones((3, 2), np.float32)])
+def test_what_a_backend_hands_back_is_added_to_in_any_layout(target):
+    add(np.arange(6.0).reshape(3, 2), target, 2.0)
+    np.testing.assert_array_equal(target, 1 + 2 * np.arange(6.0).reshape(3, 2))
+
+
+def test_a_gradient_in_float32_is_solved_for():
+    curvature = problem(False)
+    g = np.random.default_rng(3).standard_normal(curvature.size).astype(np.float32)
+    found = conjugate_gradients(curvature, g, tol=1e-8, max_iter=2000)
+    assert found.converged
+    expected = np.linalg.solve(curvature.dense(), g.astype(np.float64))
+    np.testing.assert_allclose(found.value, expected, atol=1e-5 * np.abs(expected).max())

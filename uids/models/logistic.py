@@ -366,8 +366,12 @@ def _product(rows: Rows, T: npt.NDArray[Any], intercept: bool) -> Array:
 
 
 def add(source: Array, target: Array, factor: float) -> None:
-    """target += factor · source, of the same shape, row by row in memory: without a third array."""
-    daxpy(source.reshape(-1), target.reshape(-1), a=factor)
+    """target += factor · source, of the same shape; without a third array where both lie in memory
+    row by row in float64, which what a backend hands back need not do."""
+    if target.flags.c_contiguous and target.dtype == np.float64:
+        daxpy(source.reshape(-1), target.reshape(-1), a=factor)
+    else:
+        target += factor * source
 
 
 def transposed(rows: Rows, U: Array, intercept: bool) -> Array:

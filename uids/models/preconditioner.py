@@ -13,12 +13,12 @@ from uids.backends import Array, Matrix
 from uids.models.logistic import LogisticCurvature
 
 ALPHA = 0.5  # of the diagonal
-CHEAP = 200  # parameters
+CHEAP = 200  # parameters, up to which the block costs no more than a product or two
 HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
 ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
-RUNS = 50  # in which they lie
 SAMPLE = 20  # rows for each column of the block, from which it is estimated,
 LEAST = 10_000  # and at least
+RUNS = 50  # of rows that lie together, in which those are taken
 
 
 @dataclass(frozen=True)

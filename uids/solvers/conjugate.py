@@ -33,7 +33,7 @@ def conjugate_gradients(
     from s (at most a few times: more cannot help in floating point). And of several columns one
     that is done keeps still, so that the others cannot push it about by 0/0.
     """
-    columns = g.reshape(operator.size, -1)
+    columns = np.asarray(g, dtype=np.float64).reshape(operator.size, -1)
     target = tol * np.linalg.norm(columns, axis=0)
     s = np.zeros_like(columns) if start is None else start.reshape(columns.shape).copy()
     r = columns - operator.dot(s) if start is not None else columns.copy()
