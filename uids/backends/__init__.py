@@ -27,6 +27,7 @@ class Matrix:
     | ``dot(V)``             | X V               | (d,) or (d, k) → (n, …)   |
     | ``tdot(U)``            | Xᵀ U              | (n,) or (n, k) → (d, …)   |
     | ``gram_dot(w, V)``     | Xᵀ (w ∘ (X V))    | (n,), (d, k) → (d, k)     |
+    | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
     | ``rows(index)``        | those rows of X   |                           |
@@ -78,6 +79,11 @@ class Matrix:
         U = self.dot(V)
         U *= w if U.ndim == 1 else w[:, None]
         return self.tdot(U)
+
+    def outer_dot(self, u: Array) -> Array:
+        if hasattr(self.kernel, "outer_dot"):
+            return writable(self.kernel.outer_dot(u))
+        return self.dot(self.tdot(u))
 
     def square_tdot(self, W: Array) -> Array:
         if hasattr(self.kernel, "square_tdot"):

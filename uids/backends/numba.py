@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from uids.backends import Array, blocks
 from uids.backends import kernels as k
+from uids.backends.columns import Columns, pays
 from uids.backends.layout import Layout, moved, release
 from uids.backends.threads import ALL_ROWS, Share, Threaded, readonly
 from uids.errors import require
@@ -48,10 +49,19 @@ class Numba:
         return (SparseMatrix if sp.issparse(X) else DenseMatrix)(X, threads, single)
 
 
+@dataclass
+class Stored:
+    """The entries, as the loops for one vector and for several read them."""
+
+    rows: Layout
+    columns: Columns | None = None
+
+
 class SparseMatrix(Threaded):
     """CSR. Where rows are long enough, the threads that add share the columns and not the rows:
     together they need one vector of sums, which stays in the cache where one for each would not.
-    Large 0/1 data have their columns renamed by the first Hessian product (see ``Layout``)."""
+    The first Hessian product stores anew what that pays for: few rows of many columns by columns
+    (``Columns``), and large 0/1 data with their columns renamed (``Layout``)."""
 
     def __init__(self, X: Any, threads: int, single: bool) -> None:
         X = X.tocsr()
@@ -71,16 +81,34 @@ class SparseMatrix(Threaded):
         indptr = unsigned(X.indptr)
         entries = None if ones else values, unsigned(X.indices), indptr[:-1], indptr[1:]
         self.original = Layout(*entries, groups)
-        self.shared = [self.original]  # one for the matrix and its views
+        self.stored = Stored(self.original)  # one for the matrix and its views
 
     @property
     def layout(self) -> Layout:
-        return self.shared[0]
+        return self.stored.rows
 
-    def rename(self) -> None:
+    def store(self) -> None:
+        """As it pays for many products."""
         with self.scratch:
-            if self.layout.pays_renaming(self.shape[1]):
-                self.shared[0] = self.layout.by_frequency(self.shape[1], self.threads)
+            d = self.shape[1]
+            if pays(self.original, d):
+                self.stored.columns = self.stored.columns or Columns(self.original, d, self.threads)
+            elif self.layout.pays_renaming(d):
+                self.stored.rows = self.layout.by_frequency(d, self.threads)
+
+    def by_columns(self, V: Array) -> Columns | None:
+        """For one vector, unless the view has less than half the entries: columns have all."""
+        half = 2 * self.entries >= len(self.original.indices)
+        return self.stored.columns if V.ndim == 1 and half else None
+
+    def whole(self, u: Array) -> Array:
+        """Numbers of the listed rows as those of all rows, 0 for the others."""
+        if self.listed is ALL_ROWS:
+            return u
+        return np.bincount(self.listed.view(np.int64), u, len(self.original.starts))
+
+    def listed_of(self, u: Array) -> Array:
+        return u if self.listed is ALL_ROWS else u[self.listed]
 
     def count(self) -> int:
         return int(k.stored(self.layout.starts, self.layout.ends, self.listed))
@@ -95,6 +123,9 @@ class SparseMatrix(Threaded):
         V = self.checked("V", V, self.shape[1])
         span = ZERO, ZERO, np.uint64(V[:1].size)
         with self.scratch:
+            columns = self.by_columns(V)
+            if columns:
+                return self.listed_of(columns.dot(V))
             x, V = self.layout, self.placed(V)
             out = self.scratch.result(self.shape[0], *V.shape[1:])
             self.each(lambda first, last: self._dot(x, first, last, V, None, out, ZERO, *span))
@@ -109,6 +140,9 @@ class SparseMatrix(Threaded):
     def _added(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
         with self.scratch:
+            columns = self.by_columns(U)
+            if columns:
+                return columns.tdot(self.whole(U), square, self.scratch.result(self.shape[1]))
             x = self.layout
 
             def add(s: Share) -> None:
@@ -120,8 +154,11 @@ class SparseMatrix(Threaded):
         """Xᵀ (w ∘ (X V)) in two loops over many rows. In one loop X would be read once, but V and
         the sums would share the cache, and it is they that miss it."""
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
-        self.rename()
+        self.store()
         with self.scratch:
+            columns = self.by_columns(V)
+            if columns:
+                return columns.gram_dot(self.whole(w), V, self.scratch.result(*V.shape))
             x, V = self.layout, self.placed(V)
 
             def add(s: Share) -> None:
@@ -137,6 +174,15 @@ class SparseMatrix(Threaded):
                     s.meeting.wait()
 
             return self.columns(V.shape, add)
+
+    def outer_dot(self, u: Array) -> Array:
+        u = self.checked("u", u, self.shape[0])
+        self.store()
+        with self.scratch:
+            columns = self.by_columns(u)
+            if columns:
+                return self.listed_of(columns.outer_dot(self.whole(u)))
+        return self.dot(self.tdot(u))
 
     def placed(self, V: Array) -> Array:
         """V with its columns where the layout has them."""

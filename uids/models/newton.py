@@ -19,6 +19,7 @@ from tqdm import tqdm
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Rows
+from uids.models.dual import Dual
 from uids.models.logistic import FittedLogistic, LogisticCurvature, add, transposed
 from uids.models.preconditioner import (
     Preconditioner,
@@ -86,11 +87,11 @@ def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
         while at.largest > target and steps < max_iter and stuck < 3:
             before, largest = at.value, at.largest
             curvature = at.curvature()
-            s = factorised(curvature, at.gradient)
+            s, U = factorised(curvature, at.gradient), None
             if s is None:
-                s = inner.solve(curvature, at.gradient, 0.3 * target)
+                s, U = inner.solve(curvature, at.gradient, 0.3 * target)
             with one_blas_thread(curvature):
-                found = at.move(s)
+                found = at.move(s, U)
             if not found:
                 break
             steps += 1
@@ -160,12 +161,14 @@ class _Point:
         if not np.isfinite(self.value + self.largest):
             raise UidsError(TOO_LARGE)
 
-    def move(self, s: Array) -> bool:
-        """To the best point that the search finds along s; False where rounding hides the way."""
+    def move(self, s: Array, U: Array | None) -> bool:
+        """To the best point that the search finds along s, whose scores are U where they are known;
+        False where rounding hides the way."""
         if self.start.columns > 1:
             centred(s, self.start.columns)
         slope = float(self.gradient @ s)
-        U = replace(self.start, theta=s).scores(self.rows)
+        if U is None:
+            U = replace(self.start, theta=s).scores(self.rows)
         found = search(self._along(s, U), self.value, slope)
         if found is None:
             return False
@@ -265,7 +268,9 @@ class Inner:
         self.size = 0.0  # of the last gradient
         self.products = self.last = 0
 
-    def solve(self, curvature: LogisticCurvature, gradient: Array, floor: float) -> Array:
+    def solve(
+        self, curvature: LogisticCurvature, gradient: Array, floor: float
+    ) -> tuple[Array, Array | None]:
         """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
         others, and the largest coordinate, which is what ``tol`` looks at, has come down to √η of
         what it was; or no coordinate of g + H s, the next gradient to first order, is above
@@ -274,12 +279,14 @@ class Inner:
         η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
         to the wrong equation is no better step, and ever tighter as they gain more.
         """
+        dual = curvature.dual()
+        if dual is not None:
+            return self._in_rows(dual, gradient, floor)
         M = self.M
         cheap = cheap_head(curvature)
         if M is None or not M.blocks or cheap or self.last > STALE_PRODUCTS:
             M = preconditioner(curvature, head=cheap or (M is not None and bool(M.blocks)))
-        before, self.size = self.size, float(np.sqrt(gradient @ (gradient / M.diagonal)))
-        eta = min(self.loosest, (self.size / before) ** 1.6) if before else self.loosest
+        eta = self._eta(float(np.sqrt(gradient @ (gradient / M.diagonal))))
         s, r = np.zeros(len(gradient)), -gradient
         limit = INNER_LIMIT
         if not M.blocks and suits_head(curvature):
@@ -293,7 +300,22 @@ class Inner:
             s -= M.solve(gradient, r)
         self.M = M
         self.products += self.last
-        return s
+        return s, None
+
+    def _eta(self, size: float) -> float:
+        before, self.size = self.size, size
+        return min(self.loosest, (size / before) ** 1.6) if before else self.loosest
+
+    def _in_rows(self, dual: Dual, gradient: Array, floor: float) -> tuple[Array, Array]:
+        """By the dual, which knows ‖g + H s‖ only: the largest coordinate is taken to be the same
+        part of it as in g. It knows X s too."""
+        size = float(np.sqrt(gradient @ gradient))
+        floor *= size / peak(gradient)
+        goal = self._eta(size) * size
+        goal = floor if goal <= FINISH * floor else goal
+        s, _, U, self.last = dual.solve(gradient, goal, INNER_LIMIT)
+        self.products += self.last
+        return np.negative(s, out=s), np.negative(U, out=U)[:, None]
 
     @staticmethod
     def descend(

@@ -61,7 +61,8 @@ def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
 
     A few columns at a time: H s of all of them may pass through n rows at once."""
     if g.ndim == 1:
-        r = g - operator.dot(s)
+        r = operator.dot(s)
+        np.subtract(g, r, out=r)
     else:
         r = np.empty_like(g)
         for i in range(0, g.shape[1], COLUMNS):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from uids.backends import Array
 from uids.machine import memory
-from uids.solvers import Operator, Solution, check_stopping
-from uids.solvers.conjugate import Precondition, conjugate_gradients
+from uids.solvers import Operator, Solution, check_stopping, residual
+from uids.solvers.conjugate import Precondition, conjugate_gradients, unfinished
 from uids.solvers.direct import Direct, bytes_needed
 from uids.solvers.pcg import mixed
 
 DIRECT_LIMIT = 1000  # parameters: factorising is then quicker than a hundred products
 DENSE_PRODUCTS = 100  # cost of the dense form, in products with H, beyond which CG is quicker
+ATTEMPTS = 5  # in the space of the rows, until the residual of s itself is small enough
 PILOT = 10  # iterations of each rival; the loser's are not counted
 
 
@@ -22,11 +26,13 @@ class Auto:
     dense form and its diagonal (``dense_cost``, ``diagonal_cost``, in products with H), and then
     from the data.
 
-    Where the model knows a preconditioner of its own (``preconditioner()``: r ↦ M⁻¹ r, or None), it
-    uses that. Else, up to some thousand parameters, and within half the memory, it factorises.
-    Beyond that it lets plain CG and mixed PCG run a few iterations and goes on with the one that is
-    ahead: a diagonal preconditioner helps on long-tailed sparse data and hurts on images, and no
-    look at the shape can tell the two apart. What it chose and why stands in the solution's note.
+    Where the model has a smaller equation for the same s (``dual()``, in the space of the rows, or
+    None), it solves that. Where it knows a preconditioner of its own (``preconditioner()``: r ↦
+    M⁻¹ r, or None), it uses that. Else, up to some thousand parameters, and within half the memory,
+    it factorises. Beyond that it lets plain CG and mixed PCG run a few iterations and goes on with
+    the one that is ahead: a diagonal preconditioner helps on long-tailed sparse data and hurts on
+    images, and no look at the shape can tell the two apart. What it chose and why stands in the
+    solution's note.
     """
 
     tol: float = 1e-10
@@ -38,6 +44,12 @@ class Auto:
 
     def solve(self, operator: Operator, g: Array) -> Solution:
         size = f"{operator.size:,} parameters"
+        dual = operator.dual() if hasattr(operator, "dual") and g.ndim == 1 else None
+        if dual is not None:
+            return replace(
+                self._in_rows(operator, dual, g),
+                note=f"cg in the space of the {operator.rows:,} rows: {size}",
+            )
         own = operator.preconditioner() if hasattr(operator, "preconditioner") else None
         if own is not None:
             found = conjugate_gradients(
@@ -76,3 +88,18 @@ class Auto:
             name=best,
         )
         return replace(found, iterations=found.iterations + pilot, note=note)
+
+    def _in_rows(self, operator: Operator, dual: Any, g: Array) -> Solution:
+        """The dual only estimates the residual of s: where it was too hopeful it goes on."""
+        size, goal, iterations, y = float(np.linalg.norm(g)), self.tol, 0, None
+        status = "converged"
+        for _ in range(ATTEMPTS):
+            s, y, _, products = dual.solve(g, goal * size, self.max_iter - iterations, y)
+            iterations += products
+            relative = residual(operator, s, g)[1]
+            if relative <= self.tol or iterations >= self.max_iter:
+                break
+            goal *= self.tol / (2 * relative)
+        if not relative <= self.tol:
+            status = unfinished("auto", self.tol, relative, iterations, self.max_iter)
+        return Solution(s, status, iterations, relative)

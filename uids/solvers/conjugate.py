@@ -51,15 +51,19 @@ def conjugate_gradients(
             break
         restarts += 1
         if iterations >= max_iter or restarts > 5:
-            change = "raise solver.max_iter or solver.tol"
-            if iterations < max_iter:
-                change = "rounding allows no more; raise solver.tol (1e-5 suits float32)"
-            status = (
-                f"solver {name!r} reached a relative residual of {relative:.1e} after {iterations} "
-                f"iterations, not {tol:.0e}: {change}"
-            )
+            status = unfinished(name, tol, relative, iterations, max_iter)
             break
     return Solution(s.reshape(g.shape), status, iterations, relative)
+
+
+def unfinished(name: str, tol: float, relative: float, iterations: int, max_iter: int) -> str:
+    change = "raise solver.max_iter or solver.tol"
+    if iterations < max_iter:
+        change = "rounding allows no more; raise solver.tol (1e-5 suits float32)"
+    return (
+        f"solver {name!r} reached a relative residual of {relative:.1e} after {iterations} "
+        f"iterations, not {tol:.0e}: {change}"
+    )
 
 
 def descend(
