@@ -1,14 +1,11 @@
 """A CSR matrix of few rows and many columns stored by its columns, for the backend ``numba``.
 
-A vector as long as the rows stays in the cache, and one as long as the columns does not. By rows
-every entry meets the long vector at random; by columns the long one is read in order, and it is the
-short one that is met at random.
+By rows, Xᵀ u adds to a vector as long as the columns at random places. By columns it reads one as
+long as the rows at random, which stays in the cache, and writes each sum once.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -72,16 +69,6 @@ class Columns:
         on_threads(fill, threads)
         self.entries = None if data is None else readonly(data), readonly(rows)
         self.sums = np.empty((threads, self.shape[0]))
-        self.scores = np.empty(self.shape[0])
-
-    def dot(self, v: Array) -> Array:
-        """X v."""
-        on_threads(partial(self._dot, v), self.threads)
-        return np.asarray(self.sums.sum(axis=0))
-
-    def _dot(self, v: Array, t: int) -> None:
-        self.sums[t] = 0
-        column_dot(*self.entries, self.starts, self.names, *self.range(t), v, self.sums[t])
 
     def tdot(self, u: Array, square: bool | None, out: Array) -> Array:
         """Xᵀ u, or that of X ∘ X."""
@@ -89,27 +76,6 @@ class Columns:
 
         def part(t: int) -> None:
             column_tdot(*self.entries, self.starts, self.names, *self.range(t), u, square, out)
-
-        on_threads(part, self.threads)
-        return out
-
-    def gram_dot(self, w: Array, v: Array, out: Array) -> Array:
-        """Xᵀ (w ∘ (X v))."""
-        meeting = Barrier(self.threads)
-        slices = np.linspace(0, self.shape[0], self.threads + 1).astype(int)
-
-        def part(t: int) -> None:
-            try:
-                self._dot(v, t)
-                meeting.wait()
-                mine = slice(slices[t], slices[t + 1])
-                np.multiply(self.sums[:, mine].sum(axis=0), w[mine], out=self.scores[mine])
-                meeting.wait()
-                u = readonly(self.scores)
-                column_tdot(*self.entries, self.starts, self.names, *self.range(t), u, None, out)
-            except BaseException:
-                meeting.abort()
-                raise
 
         on_threads(part, self.threads)
         return out
@@ -163,15 +129,6 @@ def by_columns(data, indices, at, ends, last, places, values, rows):  # type: ig
             if data is not None:
                 values[place] = data[j]
             j += ONE
-
-
-@compiled()
-def column_dot(data, rows, starts, names, first, last, v, out):  # type: ignore[no-untyped-def]
-    """out += Σ_c v_c x_c over some columns."""
-    for c in range(first, last):
-        z = v[names[c]]
-        for j in range(np.uint64(starts[c]), np.uint64(starts[c + ONE])):
-            out[rows[j]] += z if data is None else z * data[j]
 
 
 @compiled()

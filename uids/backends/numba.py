@@ -107,9 +107,6 @@ class SparseMatrix(Threaded):
             return u
         return np.bincount(self.listed.view(np.int64), u, len(self.original.starts))
 
-    def listed_of(self, u: Array) -> Array:
-        return u if self.listed is ALL_ROWS else u[self.listed]
-
     def count(self) -> int:
         return int(k.stored(self.layout.starts, self.layout.ends, self.listed))
 
@@ -123,9 +120,6 @@ class SparseMatrix(Threaded):
         V = self.checked("V", V, self.shape[1])
         span = ZERO, ZERO, np.uint64(V[:1].size)
         with self.scratch:
-            columns = self.by_columns(V)
-            if columns:
-                return self.listed_of(columns.dot(V))
             x, V = self.layout, self.placed(V)
             out = self.scratch.result(self.shape[0], *V.shape[1:])
             self.each(lambda first, last: self._dot(x, first, last, V, None, out, ZERO, *span))
@@ -158,7 +152,9 @@ class SparseMatrix(Threaded):
         with self.scratch:
             columns = self.by_columns(V)
             if columns:
-                return columns.gram_dot(self.whole(w), V, self.scratch.result(*V.shape))
+                x, u = self.original, self.scratch.empty("scores", self.shape[0])
+                self.each(lambda first, last: self._dot(x, first, last, V, w, u, ZERO))
+                return columns.tdot(self.whole(u), None, self.scratch.result(*V.shape))
             x, V = self.layout, self.placed(V)
 
             def add(s: Share) -> None:
@@ -181,7 +177,8 @@ class SparseMatrix(Threaded):
         with self.scratch:
             columns = self.by_columns(u)
             if columns:
-                return self.listed_of(columns.outer_dot(self.whole(u)))
+                found = columns.outer_dot(self.whole(u))
+                return found if self.listed is ALL_ROWS else found[self.listed]
         return self.dot(self.tdot(u))
 
     def placed(self, V: Array) -> Array:
