@@ -39,27 +39,34 @@ def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
     # Systematic sampling: the running sum of the shares passes each half-integer in one row.
     steps = np.cumsum(share)
     index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
-    rows = np.empty((len(index), d + b), dtype=np.float32)
-    rows[:, :d] = curvature.over.X.rows(index).X
-    rows[:, d:] = 1
-    rows *= np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
+    found = curvature.over.X.rows(index).X
+    live = np.flatnonzero(found.any(axis=0))  # pictures have borders: M is the ridge there
+    rows = np.empty((len(index), len(live) + b), dtype=np.float32)
+    root = np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
+    np.multiply(found if len(live) == d else found[:, live], root, out=rows[:, : len(live)])
+    rows[:, len(live) :] = root
+    live = np.append(live, np.arange(d, d + b))
     M = ssyrk(1.0, rows.T, lower=1)  # rowsᵀ rows, of which half is enough
-    del rows
-    M[np.arange(d), np.arange(d)] += 1
+    del rows, found
+    penalised = np.arange(len(live) - b)
+    M[penalised, penalised] += 1
     try:
         factor, _ = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return None
 
     def solve(r: Array) -> Array:
+        out = np.array(r, dtype=np.float64)
         # Small residuals are far above the least float32 once they are scaled.
         size = float(np.abs(r).max(initial=0)) or 1.0
-        z = (r / size).astype(np.float32)
-        if r.size == len(factor):  # three times as quick as the routine for several
+        z = (r[live] / size).astype(np.float32)
+        if z.size == len(factor):  # three times as quick as the routine for several
             half = strsv(factor, z.reshape(-1), lower=1, overwrite_x=1)
-            z = strsv(factor, half, lower=1, trans=1, overwrite_x=1).reshape(r.shape)
+            z = strsv(factor, half, lower=1, trans=1, overwrite_x=1).reshape(z.shape)
         else:
             z = cho_solve((factor, True), z, check_finite=False)
-        return z.astype(np.float64) * size
+        out[live] = z
+        out[live] *= size
+        return out
 
     return solve
