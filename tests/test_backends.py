@@ -16,7 +16,7 @@ from problems import TwoProducts, make_rows
 import uids
 import uids.backends.auto
 import uids.compiled
-from uids.backends import Matrix, kernels, layout
+from uids.backends import Matrix, columns, kernels, layout
 from uids.backends import numba as module
 from uids.backends.auto import Auto
 from uids.backends.numba import Numba
@@ -78,9 +78,11 @@ def products(X, shape, seed=0):
     n, d = X.shape
     V, U, w = rng.standard_normal((d, *shape)), rng.standard_normal((n, *shape)), rng.random(n)
     if isinstance(X, Matrix):
-        return [X.dot(V), X.tdot(U), X.gram_dot(w, V), X.square_tdot(U), X.gram(w)]
+        found = [X.dot(V), X.tdot(U), X.gram_dot(w, V), X.square_tdot(U), X.gram(w)]
+        return [*found, X.outer_dot(w)]
     W = w.reshape(-1, *[1] * len(shape))
-    return [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
+    found = [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
+    return [*found, X @ (X.T @ w)]
 
 
 FORMS = [
@@ -108,6 +110,49 @@ def test_products(form, tmp_path):
                 assert found.dtype == np.float64
                 assert found.shape == expected.shape
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("form", ["csr float64", "csr float32", "csr 0/1", "csr int64"])
+def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "ENTRIES", 1)
+    monkeypatch.setattr(columns, "SPAN", np.uint64(64))
+    X, _ = matrix_of(form, tmp_path)
+    X = X[:, [3, *range(D)]].T.tocsr()  # two empty columns, one empty row
+    X.sort_indices()
+    plain = X.toarray().astype(np.float64)
+    whole = Matrix(Numba(threads=threads), X)
+    many = np.random.default_rng(1).integers(0, D + 1, 35)  # some twice
+    early = whole.rows(many)  # older than the columns
+    few = whole.rows(many[:5])  # has less than half the entries
+    pairs = [(whole, plain), (early, plain[many]), (few, plain[many[:5]])]
+    for _ in range(2):  # before the first product stores them, and after
+        for matrix, rows in pairs:
+            for shape in ((), (3,)):
+                for found, right in zip(
+                    products(matrix, shape), products(rows, shape), strict=True
+                ):
+                    np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
+        kept = whole.kernel.stored.columns
+        assert kept is early.kernel.stored.columns
+        assert kept.shape == X.shape
+        pairs = [*pairs, (whole.rows(many[::-1]), plain[many[::-1]])]
+    counts = np.diff(kept.starts.astype(int))
+    assert (counts == (plain != 0).sum(axis=0)[kept.names]).all()
+    for span in np.split(counts, np.arange(64, X.shape[1], 64)):  # the longer first
+        assert (np.diff(np.minimum(span, int(columns.LONG))) <= 0).all()
+    u = np.random.default_rng(2).standard_normal(D + 1)
+    np.testing.assert_array_equal(whole.outer_dot(u), whole.outer_dot(u))
+
+
+def test_tall_or_small_data_are_not_stored_by_columns(monkeypatch):
+    wide = Matrix(Numba(threads=1), sp.csr_matrix(values().T))
+    assert wide.gram_dot(np.ones(D), np.ones(N)).shape == (N,)
+    assert wide.kernel.stored.columns is None  # too few entries
+    monkeypatch.setattr(columns, "ENTRIES", 1)
+    tall = Matrix(Numba(threads=1), sp.csr_matrix(values()))
+    assert tall.gram_dot(np.ones(N), np.ones(D)).shape == (D,)
+    assert tall.kernel.stored.columns is None
 
 
 @pytest.fixture

@@ -84,11 +84,54 @@ class CountingMatrix:
         return self.X.T @ (w * (self.X @ V))
 
 
-@pytest.fixture(params=["factorised", "truncated"])
+@pytest.fixture(params=["factorised", "truncated", "glimpse"])
 def way(request, monkeypatch):
     if request.param == "truncated":
         monkeypatch.setattr(newton, "SMALL", 0)
+    if request.param == "glimpse":
+        monkeypatch.setattr(newton, "GLIMPSE", 2)
+        monkeypatch.setattr(newton, "TALL", 1)
     return request.param
+
+
+def test_a_glimpse_of_the_rows_is_a_start_near_the_optimum(monkeypatch):
+    rows = make_rows(n=20_000, d=6)
+    weights = np.random.default_rng(0).random(20_000)
+    zero = FittedLogistic(np.zeros(7), 2, 0.01, True)
+    best = minimise(zero, rows, weights, 1e-12, 100)
+    near = newton.glimpse(zero, rows, weights, 100)
+    assert near.C == zero.C
+    # What 1,250 rows do not tell: some √(1/1250) of a coefficient.
+    np.testing.assert_allclose(near.theta, best.theta, atol=0.15)
+    assert near.theta.any()
+    np.testing.assert_array_equal(minimise(near, rows, weights, 1e-12, 100).theta, best.theta)
+    monkeypatch.setattr(newton, "TALL", 20_000)
+    assert newton.glimpse(zero, rows, weights, 100) is zero
+    assert minimise(zero, rows, weights, 1e-12, 100).steps > best.steps
+
+
+def test_no_glimpse_where_it_would_see_no_weight():
+    rows = make_rows(n=20_000, d=2)
+    weights = (np.arange(20_000) % newton.GLIMPSE > 0).astype(float)
+    zero = FittedLogistic(np.zeros(2), 2, 1.0, False)
+    assert newton.glimpse(zero, rows, weights, 100) is zero
+    assert newton.glimpse(zero, rows, None, 100) is not zero
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_losses_do_not_depend_on_threads_but_for_rounding(monkeypatch, classes):
+    monkeypatch.setattr(newton, "CHUNK", 64)
+    rng, k = np.random.default_rng(0), 1 if classes == 2 else classes
+    Z, U, y = (
+        rng.standard_normal((1000, k)),
+        rng.standard_normal((1000, k)),
+        rng.integers(0, k, 1000),
+    )
+    weights, found = rng.random(1000), []
+    for threads in (1, 2, 3, 40):
+        P = np.full((1000, k), np.nan)
+        found.append((*newton.losses(Z, U, 0.5, y, weights, P, threads), P.sum()))
+    np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-13)
 
 
 @pytest.mark.parametrize("classes", [2, 4])

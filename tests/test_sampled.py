@@ -85,13 +85,13 @@ def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, ones, en
 
 
 def test_the_rows_of_the_head_lie_in_runs_all_over_the_matrix():
-    np.testing.assert_array_equal(spread(100, 100), np.arange(100))
-    found = spread(1_000_003, 20_000)
+    np.testing.assert_array_equal(spread(100, 100, RUNS), np.arange(100))
+    found = spread(1_000_003, 20_000, RUNS)
     assert 20_000 <= len(found) <= 20_000 + RUNS
     assert (np.diff(found) > 0).all()
     assert found[-1] < 1_000_003
     assert (np.diff(found) > 1).sum() == RUNS - 1
-    assert len(spread(1_000, 999)) <= 1_000
+    assert len(spread(1_000, 999, RUNS)) <= 1_000
 
 
 def test_one_column_is_the_vector():

@@ -63,6 +63,11 @@ class Matrix:
         """Whether products leave BLAS alone: on threads of the backend's own, or by scipy."""
         return hasattr(self.kernel, "threads") or sp.issparse(getattr(self.kernel, "X", None))
 
+    @property
+    def threads(self) -> int:
+        """That the backend has of its own, on which other work on the rows may go too."""
+        return int(getattr(self.kernel, "threads", 1))
+
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64) for as many rows at a time, or within BLOCK_BYTES."""
         return blocks(self.source, self.index, height)

@@ -13,9 +13,10 @@ import numpy as np
 from uids.backends import Array
 from uids.backends import kernels as k
 from uids.backends.layout import Layout
-from uids.backends.threads import on_threads, readonly
+from uids.backends.threads import readonly
 from uids.compiled import compiled
 from uids.machine import memory
+from uids.parallel import on_threads
 
 ROWS = 2**16  # at most: their numbers take two bytes, and a vector of them half a megabyte
 ENTRIES = 2**20  # stored, from which a solve wins back what storing them anew takes

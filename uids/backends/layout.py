@@ -11,8 +11,9 @@ import numpy as np
 
 from uids.backends import Array
 from uids.backends import kernels as k
-from uids.backends.threads import on_threads, readonly
+from uids.backends.threads import readonly
 from uids.machine import memory
+from uids.parallel import on_threads
 
 RENAMED_ENTRIES = 5_000_000  # stored, from which a fit wins back what renaming takes
 RENAMED_COLUMNS = 2**15  # fewer stay in the cache in any order

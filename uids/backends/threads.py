@@ -1,54 +1,25 @@
-"""Work on rows shared out to threads, and the memory that it needs, for the backend numba.
-
-The threads are Python's own, since the loops run without the GIL: numba's threading layers are not
-all safe in several threads or after a fork.
-"""
+"""Work on rows shared out to threads, and the memory that it needs, for the backend numba."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
-from threading import Barrier, BrokenBarrierError, RLock
+from functools import partial
+from threading import Barrier, RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from uids.backends import Array
 from uids.backends import kernels as k
+from uids.parallel import on_threads
 
 STEP = 2**18  # numbers between the two loops of a fused product: 2 MiB for each thread
 WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
-MANY = 1024
 SHAPES = 4  # of results, for which memory is kept
 LARGE = 2**23  # numbers in a result, 64 MiB, from which on it is not kept
 OWN_REFERENCES = 3  # to an array: of the dictionary, of a local name, of the call that counts
-
-
-@cache
-def pool() -> ThreadPoolExecutor:
-    """One for all; it starts a thread only when none is idle."""
-    return ThreadPoolExecutor(MANY, thread_name_prefix="uids")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool.cache_clear)  # the child has none of the threads
-
-
-def on_threads(work: Callable[[int], None], count: int) -> None:
-    """work(0), …, work(count − 1), the first in this thread; all have ended when it returns."""
-    futures = [pool().submit(work, t) for t in range(1, count)]
-    failures: list[BaseException] = []
-    try:
-        work(0)
-    except BaseException as error:
-        failures.append(error)
-    failures += [error for error in (future.exception() for future in futures) if error]
-    if failures:  # that others waited in vain for the one that failed is not the cause
-        raise min(failures, key=lambda error: isinstance(error, BrokenBarrierError))
 
 
 class Scratch:

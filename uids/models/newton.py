@@ -28,11 +28,15 @@ from uids.models.preconditioner import (
     preconditioner,
     suits_head,
 )
+from uids.parallel import on_threads
 from uids.solvers import one_blas_thread
 from uids.solvers.conjugate import descend
 
 SMALL = 4e8  # multiplications in H's dense form, up to which a step factorises it
 SMALL_SPARSE = 200  # and parameters for sparse X, whose products with H are far cheaper than that
+GLIMPSE = 16  # one row in as many, for a start,
+TALL = 50  # if they are still as many for each parameter,
+ROUGH = 1e-4  # which is fitted to this gradient: it is no nearer to that of all rows
 INNER_LIMIT = 1000  # products with H in one step
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
@@ -71,11 +75,27 @@ def minimise(
     total = n if weights is None else float(weights.sum())
     if not 0 < total < np.inf:
         raise UidsError(f"the weights of the rows to fit must have a sum above 0 (got {total:g})")
+    if not start.theta.any():
+        start = glimpse(start, rows, weights, max_iter)
     # Overflow is looked for where it would show: in the objective, the gradient and H.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         at = _Point(start, rows, weights, total)
         steps, products = _descend(at, tol * total / n, max_iter)
     return Minimum(at.theta, at.largest * n / total, steps, products)
+
+
+def glimpse(
+    start: FittedLogistic, rows: Rows, weights: Array | None, max_iter: int
+) -> FittedLogistic:
+    """A start from a few of the rows, evenly spread, where they are far more than the parameters:
+    the first steps, far from the optimum, then cost a fraction. Else the start that is given."""
+    index = np.arange(0, len(rows), GLIMPSE)
+    some = None if weights is None else weights[index]
+    if len(index) < TALL * len(start.theta) or (some is not None and not some.any()):
+        return start
+    alike = replace(start, C=start.C * len(rows) / len(index))
+    found = minimise(alike, rows.take(index), some, ROUGH, max_iter)
+    return replace(start, theta=found.theta)
 
 
 def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
@@ -139,7 +159,8 @@ class _Point:
             cross, own = float(top @ step), float(step @ step)
 
         def at(t: float) -> tuple[float, float]:
-            loss, slope = losses(self.Z, U, t, self.rows.y, self.weights, self.P)
+            rows = self.rows
+            loss, slope = losses(self.Z, U, t, rows.y, self.weights, self.P, rows.X.threads)
             value = loss / len(self.rows) + (square + t * (2 * cross + t * own)) / (2 * scale)
             return value, slope / len(self.rows) + (cross + t * own) / scale
 
@@ -181,38 +202,59 @@ class _Point:
 
 
 def losses(
-    Z: Array, U: Array | None, t: float, y: Array, weights: Array | None, P: Array
+    Z: Array,
+    U: Array | None,
+    t: float,
+    y: Array,
+    weights: Array | None,
+    P: Array,
+    threads: int = 1,
 ) -> tuple[float, float]:
     """Σ ω_i l_i at the scores Z + t U and its derivative in t; the probabilities go to P.
 
     All are (n, k), with k = 1 in the binary case. Without U the derivative is 0.
     """
     n, k = Z.shape
-    loss = slope = 0.0
-    for start in range(0, n, max(1, CHUNK // k)):
-        part = slice(start, start + max(1, CHUNK // k))
-        z = Z[part] if U is None else Z[part] + t * U[part]
-        own, p = y[part], P[part]
-        if k == 1:
-            z = z[:, 0]
-            small = np.exp(-np.abs(z))  # in [0, 1]: nothing overflows
-            losses = np.log1p(small)
-            losses += np.maximum(np.where(own == 1, -z, z), 0)
-            p[:, 0] = np.where(z >= 0, 1.0, small) / (1 + small)
-        else:
-            z = z - z.max(axis=1, keepdims=True)
-            np.exp(z, out=p)
-            sums = p.sum(axis=1)
-            losses = np.log(sums) - z[np.arange(len(z)), own]
-            p /= sums[:, None]
-        weight = None if weights is None else weights[part]
-        loss += float(losses.sum() if weight is None else weight @ losses)
-        if U is not None:
-            u = U[part]
-            rates = np.einsum("ik,ik->i", p, u)
-            rates -= u[:, 0] * own if k == 1 else u[np.arange(len(u)), own]
-            slope += float(rates.sum() if weight is None else weight @ rates)
-    return loss, slope
+    height = max(1, CHUNK // k)
+    starts = range(0, n, height)
+    found = np.zeros((len(starts), 2))
+
+    def some(first: int) -> None:
+        with np.errstate(all="ignore"):  # which each thread has of its own
+            for chunk in range(first, len(starts), threads):
+                part = slice(starts[chunk], starts[chunk] + height)
+                u = None if U is None else U[part]
+                weight = None if weights is None else weights[part]
+                found[chunk] = chunk_losses(Z[part], u, t, y[part], weight, P[part])
+
+    on_threads(some, threads)
+    loss, slope = found.sum(axis=0)
+    return float(loss), float(slope)
+
+
+def chunk_losses(
+    z: Array, u: Array | None, t: float, y: Array, weight: Array | None, p: Array
+) -> tuple[float, float]:
+    if u is not None:
+        z = z + t * u
+    if z.shape[1] == 1:
+        z = z[:, 0]
+        small = np.exp(-np.abs(z))  # in [0, 1]: nothing overflows
+        losses = np.log1p(small)
+        losses += np.maximum(np.where(y == 1, -z, z), 0)
+        p[:, 0] = np.where(z >= 0, 1.0, small) / (1 + small)
+    else:
+        z = z - z.max(axis=1, keepdims=True)
+        np.exp(z, out=p)
+        sums = p.sum(axis=1)
+        losses = np.log(sums) - z[np.arange(len(z)), y]
+        p /= sums[:, None]
+    loss = float(losses.sum() if weight is None else weight @ losses)
+    if u is None:
+        return loss, 0.0
+    rates = np.einsum("ik,ik->i", p, u)
+    rates -= u[:, 0] * y if p.shape[1] == 1 else u[np.arange(len(u)), y]
+    return loss, float(rates.sum() if weight is None else weight @ rates)
 
 
 def search(along: Along, value: float, slope: float) -> tuple[float, float] | None:

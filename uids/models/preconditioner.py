@@ -18,7 +18,8 @@ HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at mo
 ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
 SAMPLE = 20  # rows for each column of the block, from which it is estimated,
 LEAST = 10_000  # and at least
-RUNS = 50  # of rows that lie together, in which those are taken
+LARGE = 2**27  # entries stored: a gigabyte and more, which may be mapped from a file,
+RUNS = 50  # of rows that lie together, in which the sample is then taken
 
 
 @dataclass(frozen=True)
@@ -93,15 +94,12 @@ def suits_head(curvature: LogisticCurvature) -> bool:
     return few or curvature.one_hot
 
 
-def spread(n: int, size: int) -> Array:
-    """About ``size`` of n rows in RUNS runs, evenly spread: of a file that is mapped only the pages
-    of those runs are read (and some around them, up to megabytes), where rows at random would touch
-    all of it."""
+def spread(n: int, size: int, runs: int) -> Array:
+    """About ``size`` of n rows, evenly spread, in ``runs`` that lie together."""
     if size >= n:
         return np.arange(n)
-    starts = np.linspace(0, n, RUNS, endpoint=False).astype(np.int64)
-    length = -(-size // RUNS)
-    index = (starts[:, None] + np.arange(length)).ravel()
+    starts = np.linspace(0, n, runs, endpoint=False).astype(np.int64)
+    index = (starts[:, None] + np.arange(-(-size // runs))).ravel()
     return np.unique(index[index < n])
 
 
@@ -113,8 +111,13 @@ def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Ar
     width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
-    index = spread(n, max(LEAST, SAMPLE * width))
-    sample = Matrix(rows.X.backend, rows.X.rows(index).X[:, head])
+    count = max(LEAST, SAMPLE * width)
+    # Of a large file that is mapped only the pages of a few runs are read (and some around them, up
+    # to megabytes), where single rows would touch all of it.
+    index = spread(n, count, RUNS if stored >= LARGE else count)
+    sample = rows.X.rows(index)
+    if width < d:
+        sample = Matrix(rows.X.backend, sample.X[:, head])
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
         w = w * (curvature.at.C * n / len(index))
