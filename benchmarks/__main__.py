@@ -117,6 +117,7 @@ class Bench:
             error = "" if row.get("error") is None else f"{row['error']:.0e}"
             setting = row.get("setting")
             setting = ", ".join(map(str, setting)) if isinstance(setting, list) else setting
+            setting = f"{setting:.0e}" if isinstance(setting, float) else setting
             self.say(
                 f"| {row['name']} | {row['cpu']:.3g} | {row['wall']:.3g} | {' | '.join(ratios)} "
                 f"| {error} | {'' if setting is None else setting} | {row['peak'] / 1e6:.0f} "

@@ -45,7 +45,8 @@ def dense(
 def sparse(bench: Any) -> None:
     """On one core, and on two, of which scipy uses one."""
     for threads in (1, 2):
-        contestants = (*OURS, "scipy PCG", "scipy PCG, M of uids", "scipy CG")
+        theirs = ("scipy PCG", "scipy PCG float64", "scipy PCG, M of uids", "scipy CG")
+        contestants = (*OURS, *theirs)
         dense(bench, "c", "sparse 50,000 × 200,000", contestants, threads)
 
 
@@ -105,6 +106,7 @@ def solves(bench: Any, place: Path, small: bool, clicks: bool) -> None:
         if small:
             yield bench.run(place, "uids.influence", 2, 4, 900)
             yield bench.run(place, "scipy PCG", 2, 4, 900)
+            yield bench.run(place, "scipy PCG float64", 2, 4, 900)
         yield bench.run(place, "scipy PCG, M of uids", 2, 4 if small else 0, 1800)
         if not clicks:
             yield bench.run(place, "scipy CG", 2, 4, 900)

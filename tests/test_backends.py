@@ -116,7 +116,7 @@ def test_products(form, tmp_path):
 @pytest.mark.parametrize("form", ["csr float64", "csr float32", "csr 0/1", "csr int64"])
 def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "ENTRIES", 1)
-    monkeypatch.setattr(columns, "SPAN", np.uint64(64))
+    monkeypatch.setattr(columns, "SPAN", 64)
     X, _ = matrix_of(form, tmp_path)
     X = X[:, [3, *range(D)]].T.tocsr()  # two empty columns, one empty row
     X.sort_indices()

@@ -21,7 +21,7 @@ from uids.parallel import on_threads
 ROWS = 2**16  # at most: their numbers take two bytes, and a vector of them half a megabyte
 ENTRIES = 2**20  # stored, from which a solve wins back what storing them anew takes
 SHARE = 8  # of the main memory, one part of which they may take
-SPAN = np.uint64(2**12)  # columns that are sorted by length: their part of a vector stays in L1
+SPAN = 2**12  # columns that are sorted by length: their part of a vector stays in L1
 LONG = np.uint64(64)  # entries of a column, from which the end of a loop over them costs nothing
 COLUMN = 0.5  # what a column costs beside its entries, in entries
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -46,13 +46,13 @@ class Columns:
         counts = np.zeros(columns, dtype=np.uint32)
         k.count_columns(layout.indices, counts)
         names = np.empty(columns, dtype=np.uint32)
-        by_length(counts, names)
+        by_length(counts, names, np.uint64(SPAN))
         self.names = readonly(names)
         starts = np.zeros(columns + 1, dtype=np.uint32 if entries < 2**32 else np.uint64)
         np.cumsum(counts[names], out=starts[1:])
         self.starts = readonly(starts)
-        spans = np.append(np.arange(0, columns, int(SPAN)), columns)
-        work = starts[spans] + COLUMN * spans  # the same for each thread
+        spans = np.append(np.arange(0, columns, SPAN), columns)
+        work = starts[spans] + COLUMN * spans  # of which each thread has the same
         middle = np.linspace(0, work[-1], threads + 1)[1:-1]
         inner = spans[np.searchsorted(work, middle)]
         self.cuts = np.array([0, *inner, columns], dtype=np.uint64)
@@ -97,12 +97,12 @@ class Columns:
 
 
 @compiled()
-def by_length(counts, names):  # type: ignore[no-untyped-def]
+def by_length(counts, names, span):  # type: ignore[no-untyped-def]
     """The columns span by span, in each the longer first; from LONG on in any order."""
     heads = np.zeros(LONG + ONE, dtype=np.uint64)
     columns = np.uint64(counts.size)
-    for begin in range(ZERO, columns, SPAN):
-        end = min(begin + SPAN, columns)
+    for begin in range(ZERO, columns, span):
+        end = min(begin + span, columns)
         heads[:] = 0
         for c in range(begin, end):
             heads[LONG - min(LONG, np.uint64(counts[c]))] += ONE
