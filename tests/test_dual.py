@@ -130,7 +130,10 @@ def test_it_is_for_wide_text_of_two_classes():
     assert wide.dual() is not None
     ones = text()
     ones.X.source.data[:] = 1
-    assert curvature_of(ones, True, False).dual() is None
+    assert curvature_of(ones, True, False).dual() is None  # 20 columns for each row
+    few = ones.take(np.arange(D // logistic.WIDE_ONES))
+    assert curvature_of(few, True, False).dual() is not None
+    assert curvature_of(ones.take(np.arange(len(few) + 1)), True, False).dual() is None
     dense = Rows(Matrix(Numpy(), text().X.X.toarray()), text().y, 2)
     assert curvature_of(dense, True, False).dual() is None
     narrow = Rows(Matrix(Numpy(), text().X.X[:, : logistic.WIDE * N - 1]), text().y, 2)

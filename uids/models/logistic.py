@@ -17,7 +17,8 @@ from uids.backends import Array
 from uids.models import Rows
 
 HEAD_ENTRIES = 5_000_000  # stored: a product then costs a tenth of what the head does
-WIDE = 16  # columns for each row, from which a solve in the space of the rows is quicker
+WIDE = 16  # columns for each row, from which a solve in the space of the rows is quicker,
+WIDE_ONES = 64  # and where all values are 1, for which the preconditioner has a head
 SPARSE = 0.05  # share of entries stored, up to which columns are taken for one-hot or words
 
 
@@ -210,8 +211,9 @@ class LogisticCurvature:
     def dual(self) -> Any | None:
         """The same equation in the space of the rows, where that is known to pay."""
         n, d = self.over.X.shape
-        wide = sp.issparse(self.over.X.source) and d >= WIDE * n and not self.one_hot
-        if self.at.classes > 2 or not wide:
+        if self.at.classes > 2 or not sp.issparse(self.over.X.source):
+            return None
+        if d < (WIDE_ONES if self.one_hot else WIDE) * n:
             return None
         from uids.models.dual import Dual
 
