@@ -5,7 +5,8 @@
 Parts: a, b (dense φ), c (sparse φ), d (φ, product, fit and whole run on news20, covtype and click
 logs), e (growth with the rows), f (reading). Without parts, all. ``--quick`` makes every problem
 some fifty times smaller, to see that all works; its figures mean nothing. What is printed also goes
-to benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay.
+to benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay. The figure
+docs/figures/speed.png is drawn from it.
 """
 
 from __future__ import annotations
@@ -154,6 +155,7 @@ def machine() -> list[str]:
 
 
 def main() -> None:
+    import figure
     import parts
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks")
@@ -168,6 +170,8 @@ def main() -> None:
         bench = Bench(given.keep or Path(temporary), given.quick, given.peers, given.shapes)
         for letter in chosen:
             parts.PARTS[letter](bench)
+    if not given.quick:
+        figure.draw(HERE / "RESULTS.md", HERE.parent / "docs" / "figures" / "speed.png")
 
 
 def write(lines: list[str], path: Path) -> None:
