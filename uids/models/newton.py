@@ -328,7 +328,7 @@ class Inner:
         cheap = cheap_head(curvature)
         if M is None or not M.blocks or cheap or self.last > STALE_PRODUCTS:
             M = preconditioner(curvature, head=cheap or (M is not None and bool(M.blocks)))
-        eta = self._eta(float(np.sqrt(gradient @ (gradient / M.diagonal))))
+        eta = self._eta(float(np.sqrt(gradient @ (gradient * M.inverse))))
         s, r = np.zeros(len(gradient)), -gradient
         limit = INNER_LIMIT
         if not M.blocks and suits_head(curvature):

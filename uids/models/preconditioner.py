@@ -41,7 +41,7 @@ class Preconditioner:
     for sparse X of 0 and 1, and for any X whose columns all find room in it.
     """
 
-    diagonal: Array  # (size,)
+    inverse: Array  # of the diagonal, (size,)
     columns: int  # k
     blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
 
@@ -59,7 +59,7 @@ class Preconditioner:
         return centred(out, self.columns)
 
     def _solve(self, r: Array, out: Array) -> Array:
-        np.divide(r, self.diagonal, out=out)
+        np.multiply(r, self.inverse, out=out)
         for index, factor in self.blocks:
             half = dtrsv(factor, r[index], lower=1, overwrite_x=1)
             out[index] = dtrsv(factor, half, lower=1, trans=1, overwrite_x=1)
@@ -81,7 +81,8 @@ def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
     M[:penalised] += 1 - ALPHA
     # Where all rows are certain nothing is left on the intercept.
     np.maximum(M, np.finfo(float).eps * M.max(), out=M)
-    return Preconditioner(M, curvature.columns, head_blocks(curvature, M) if head else ())
+    blocks = head_blocks(curvature, M) if head else ()
+    return Preconditioner(np.reciprocal(M, out=M), curvature.columns, blocks)
 
 
 def cheap_head(curvature: LogisticCurvature) -> bool:

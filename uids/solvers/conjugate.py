@@ -9,7 +9,7 @@ from scipy.linalg.blas import daxpy
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.solvers import Operator, Solution, one_blas_thread, residual
+from uids.solvers import Operator, Solution, norms, one_blas_thread, residual
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
 
 Precondition = Callable[[Array], Array]
@@ -34,7 +34,7 @@ def conjugate_gradients(
     that is done keeps still, so that the others cannot push it about by 0/0.
     """
     columns = np.asarray(g, dtype=np.float64).reshape(operator.size, -1)
-    target = tol * np.linalg.norm(columns, axis=0)
+    target = tol * norms(columns)
     s = np.zeros_like(columns) if start is None else start.reshape(columns.shape).copy()
     r = columns - operator.dot(s) if start is not None else columns.copy()
     iterations, restarts = 0, 0
@@ -138,7 +138,7 @@ def _several(
     p = z.copy()
     rho = np.einsum("ij,ij->j", r, z)
     while iterations < limit:
-        active = np.linalg.norm(r, axis=0) > target
+        active = norms(r) > target
         if not active.any():
             break
         q = operator.dot(p)
