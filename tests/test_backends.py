@@ -19,7 +19,7 @@ import uids.compiled
 from uids.backends import Matrix, columns, kernels, layout
 from uids.backends import numba as module
 from uids.backends.auto import Auto
-from uids.backends.numba import Numba
+from uids.backends.numba import PATIENCE, Numba
 from uids.backends.numpy import Numpy
 from uids.datasets import Data
 from uids.errors import UidsError
@@ -133,7 +133,7 @@ def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeyp
                     products(matrix, shape), products(rows, shape), strict=True
                 ):
                     np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
-        kept = whole.kernel.stored.columns
+        kept = whole.kernel.stored.columns  # made by the first outer_dot
         assert kept is early.kernel.stored.columns
         assert kept.shape == X.shape
         pairs = [*pairs, (whole.rows(many[::-1]), plain[many[::-1]])]
@@ -145,13 +145,26 @@ def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeyp
     np.testing.assert_array_equal(whole.outer_dot(u), whole.outer_dot(u))
 
 
+def test_columns_are_stored_when_products_have_become_many(monkeypatch):
+    monkeypatch.setattr(columns, "ENTRIES", 1)
+    plain = values().T
+    wide = Matrix(Numba(threads=2), sp.csr_matrix(plain))
+    rng = np.random.default_rng(0)
+    for _ in range(PATIENCE + 1):
+        assert wide.kernel.stored.columns is None
+        w, v = rng.random(D), rng.standard_normal(N)
+        found = wide.gram_dot(w, v)
+        np.testing.assert_allclose(found, plain.T @ (w * (plain @ v)), rtol=1e-12, atol=1e-12)
+    assert wide.kernel.stored.columns is not None
+
+
 def test_tall_or_small_data_are_not_stored_by_columns(monkeypatch):
     wide = Matrix(Numba(threads=1), sp.csr_matrix(values().T))
-    assert wide.gram_dot(np.ones(D), np.ones(N)).shape == (N,)
+    assert wide.outer_dot(np.ones(D)).shape == (D,)
     assert wide.kernel.stored.columns is None  # too few entries
     monkeypatch.setattr(columns, "ENTRIES", 1)
     tall = Matrix(Numba(threads=1), sp.csr_matrix(values()))
-    assert tall.gram_dot(np.ones(N), np.ones(D)).shape == (D,)
+    assert tall.outer_dot(np.ones(N)).shape == (N,)
     assert tall.kernel.stored.columns is None
 
 

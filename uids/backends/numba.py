@@ -23,6 +23,7 @@ from uids.errors import require
 
 PRECISIONS = ("float64", "float32")
 SHORT = 6  # entries of a row for each thread, below which the rows are shared out instead
+PATIENCE = 10  # products, after which many more are likely: one solve may take fewer
 ZERO = np.uint64(0)
 CONFIG: Any = numba.config
 
@@ -55,13 +56,14 @@ class Stored:
 
     rows: Layout
     columns: Columns | None = None
+    products: int = 0  # so far
 
 
 class SparseMatrix(Threaded):
     """CSR. Where rows are long enough, the threads that add share the columns and not the rows:
     together they need one vector of sums, which stays in the cache where one for each would not.
-    The first Hessian product stores anew what that pays for: few rows of many columns by columns
-    (``Columns``), and large 0/1 data with their columns renamed (``Layout``)."""
+    Hessian products store anew what that pays for: few rows of many columns by columns, after some
+    products (``Columns``), and large 0/1 data with their columns renamed (``Layout``)."""
 
     def __init__(self, X: Any, threads: int, single: bool) -> None:
         X = X.tocsr()
@@ -87,12 +89,15 @@ class SparseMatrix(Threaded):
     def layout(self) -> Layout:
         return self.stored.rows
 
-    def store(self) -> None:
-        """As it pays for many products."""
+    def store(self, by_columns: bool = False) -> None:
+        """As it pays for many products; by columns after a few, or at once."""
         with self.scratch:
             d = self.shape[1]
+            self.stored.products += 1
             if pays(self.original, d):
-                self.stored.columns = self.stored.columns or Columns(self.original, d, self.threads)
+                now = by_columns or self.stored.products > PATIENCE
+                if now and self.stored.columns is None:
+                    self.stored.columns = Columns(self.original, d, self.threads)
             elif self.layout.pays_renaming(d):
                 self.stored.rows = self.layout.by_frequency(d, self.threads)
 
@@ -173,7 +178,7 @@ class SparseMatrix(Threaded):
 
     def outer_dot(self, u: Array) -> Array:
         u = self.checked("u", u, self.shape[0])
-        self.store()
+        self.store(by_columns=True)
         with self.scratch:
             columns = self.by_columns(u)
             if columns:
