@@ -2,7 +2,7 @@
 # make test                                      set up everything the tests need, then run them
 # make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
-# make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md
+# make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md (or RESULTS-quick.md)
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -128,6 +128,7 @@ class Bench:
         return seen
 
     def section(self, title: str) -> None:
+        title += " (quick: some fifty times smaller)" if self.quick else ""
         self.say("", f"## {title}", "", *machine())
 
     def save(self) -> None:

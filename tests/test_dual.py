@@ -125,6 +125,50 @@ def test_a_refit_on_a_part_of_the_rows(backend):
     np.testing.assert_allclose(found.theta, model.fit(alone).theta, atol=1e-9)
 
 
+def uneven(case):
+    """X with rows, columns or values of very different size, for which the dual is not."""
+    rng = np.random.default_rng(0)
+    X = sp.random(140, 2000, 0.02, "csr", rng=rng)
+    y = rng.integers(0, 2, 140)
+    kind, exponent = case.split()
+    size = 10.0 ** int(exponent)
+    if kind == "row":
+        X = sp.diags_array(np.r_[size, np.ones(139)]) @ X
+    elif kind == "columns":
+        X = X @ sp.diags_array(np.where(np.arange(2000) % 50 == 0, size, 1.0))
+    elif kind == "values":
+        X.data = np.exp(np.log(size) * rng.standard_normal(X.nnz))
+    else:
+        X = X * size
+    return sp.csr_matrix(X), y
+
+
+UNEVEN = ["row 5", "row 7", "all -8", "all -12", "values 2", "values 3", "columns 4", "columns 5"]
+
+
+@pytest.mark.filterwarnings("ignore:do not trust")  # the numbers below tell more
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("case", UNEVEN)
+def test_data_of_uneven_size_are_fitted_and_solved_for_all_the_same(monkeypatch, case, intercept):
+    X, y = uneven(case)
+    model = LogisticRegression(fit_intercept=intercept)
+    pairs = (X[:100], y[:100]), (X[100:], y[100:])
+    found = uids.influence(model, *pairs)
+    assert found.solution.converged
+    direct = uids.influence(model, *pairs, solver="direct")
+    np.testing.assert_allclose(found.phi, direct.phi, atol=1e-6 * np.abs(direct.phi).max())
+    best = found.curvature.at
+    monkeypatch.setattr(LogisticCurvature, "dual", lambda self: None)
+    primal = model.fit(found.train)
+    for fitted in (best, primal):  # both at their optimum, as far as rounding lets them
+        assert model._largest(fitted, found.train, None) <= 1e-6 * max(1, np.abs(X.data).max())
+    losses = [
+        0.5 * fitted.theta[:2000] @ fitted.theta[:2000] + 0.1 * fitted.losses(found.train).sum()
+        for fitted in (best, primal)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
 def test_it_is_for_wide_text_of_two_classes():
     wide = curvature_of(text(), True, False)
     assert wide.dual() is not None

@@ -54,31 +54,31 @@ class Dual:
         along = self.X.dot(g[:d])
         if y is None:
             y = a * (g[-1] / self.square) if self.intercept else np.zeros(len(a))
-        outer = self.X.outer_dot(a * y) if y.any() else np.zeros(len(a))  # X Xᵀ(a ∘ y)
+        outer = self.X.outer_dot(a * y) if y.any() else 0.0
         r = self.projected(a * (along - outer) - y)
-        rho, beta, bend, ratio, last = float(r @ r), 0.0, 0.0, 0.0, outer
+        rho, beta, bend, ratio = float(r @ r), 0.0, 0.0, 0.0
 
         def dot(p: Array) -> Array:
             # rᵀDr from pᵀDp of this direction and the last, which are conjugate: so the ratio of
             # ‖Xᵀ(a ∘ r)‖ to ‖r‖ is known for the residual before this step, and gets smaller.
-            nonlocal bend, ratio, last
-            last = self.X.outer_dot(a * p)
-            q = self.projected(a * last + p)
+            nonlocal bend, ratio
+            q = self.projected(a * self.X.outer_dot(a * p) + p)
             before, bend = bend, float(p @ q)
             ratio = np.sqrt(max(0.0, (bend + beta**2 * before) / rho - 1))
             return q
 
         def done(r: Array, new: float) -> bool:
-            nonlocal outer, rho, beta
-            outer += rho / bend * last
+            nonlocal rho, beta
             rho, beta = new, new / rho
             return bool(ratio * np.sqrt(rho) <= goal)
 
         products = descend(dot, y, r, lambda r: r, done, limit)[0] if rho > 0 else 0
         s = self.X.tdot(a * y * -scale)
         add(g[:d], s, scale)
-        scores = scale * (along - outer)
+        # From s itself, not from the recursion: what is near 0 here may be the difference of large
+        # numbers there.
+        scores = self.X.dot(s)
         if self.intercept:
-            shift = scale * float(a @ (a * (outer - along) + y)) / self.square
+            shift = float(a @ (scale * y - a * scores)) / self.square
             s, scores = np.append(s, shift), scores + shift
         return Found(s, y, scores, products)

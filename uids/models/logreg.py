@@ -62,7 +62,7 @@ class LogisticRegression:
         size = columns * (rows.X.shape[1] + self.fit_intercept)
         begin = self.restore(np.zeros(size) if start is None else start.theta, rows)
         found = minimise(begin, rows, weights, self.tol, self.max_iter)
-        self._check_stationary(found.largest)
+        self._check_stationary(found.largest, found.steps)
         return self.restore(found.theta, rows)
 
     def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
@@ -111,10 +111,14 @@ class LogisticRegression:
         total = len(rows) if weights is None else float(weights.sum())
         return float(np.abs(gradient).max(initial=0)) / total
 
-    def _check_stationary(self, largest: float) -> None:
+    def _check_stationary(self, largest: float, steps: int | None = None) -> None:
         # A factor of 1,000, since rounding can keep a hard problem from the last digits of tol.
-        if not largest <= 1000 * self.tol:
-            raise UidsError(
-                f"model 'logreg' did not converge: the gradient is {largest:.1e} after at most "
-                f"{self.max_iter} iterations; raise model.max_iter or scale the features"
-            )
+        if largest <= 1000 * self.tol:
+            return
+        change = "raise model.max_iter or scale the features"
+        if steps is not None and steps < self.max_iter:
+            change = "rounding allows no more; scale the features or lower model.C"
+        done = f"at most {self.max_iter} iterations" if steps is None else f"{steps} steps"
+        raise UidsError(
+            f"model 'logreg' did not converge: the gradient is {largest:.1e} after {done}; {change}"
+        )

@@ -38,6 +38,7 @@ GLIMPSE = 16  # one row in as many, for a start,
 TALL = 50  # if they are still as many for each parameter,
 ROUGH = 1e-4  # which is fitted to this gradient: it is no nearer to that of all rows
 INNER_LIMIT = 1000  # products with H in one step
+ROWS_LIMIT = 200  # in the space of the rows, after which a preconditioner is wanted
 LOOSEST = 0.25  # relative residual that a step is solved to, far from the optimum
 NEAR = 0.03  # and near it: from a start that is given
 FINISH = 10  # times the floor, within which a solve goes on to it: a further step is dearer
@@ -113,11 +114,15 @@ def _descend(at: _Point, target: float, max_iter: int) -> tuple[int, int]:
             with one_blas_thread(curvature):
                 found = at.move(s, U)
             if not found:
+                if inner.leave_rows():
+                    continue
                 break
             steps += 1
             # Where neither the objective nor the gradient gets smaller, only rounding is left.
             level = before - at.value <= ROUNDING * abs(before) and at.largest > largest / 2
             stuck = stuck + 1 if level else 0
+            if stuck == 3 and inner.leave_rows():
+                stuck = 0
             bar.set_postfix_str(f"gradient {at.largest:.1e}", refresh=False)
             bar.update()
     return steps, inner.products
@@ -192,6 +197,7 @@ class _Point:
             U = replace(self.start, theta=s).scores(self.rows)
         found = search(self._along(s, U), self.value, slope)
         if found is None:
+            self._along(None, None)(0.0)  # P as it was
             return False
         t, self.value = found
         add(s, self.theta, t)
@@ -306,6 +312,8 @@ class Inner:
 
     def __init__(self, loosest: float) -> None:
         self.loosest = loosest
+        self.in_rows = True  # as long as that goes well, where the curvature has a dual
+        self.last_in_rows = False
         self.M: Preconditioner | None = None
         self.size = 0.0  # of the last gradient
         self.products = self.last = 0
@@ -321,7 +329,8 @@ class Inner:
         η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
         to the wrong equation is no better step, and ever tighter as they gain more.
         """
-        dual = curvature.dual()
+        dual = curvature.dual() if self.in_rows else None
+        self.last_in_rows = dual is not None
         if dual is not None:
             return self._in_rows(dual, gradient, floor)
         M = self.M
@@ -344,6 +353,12 @@ class Inner:
         self.products += self.last
         return s, None
 
+    def leave_rows(self) -> bool:
+        """Go on without the dual, which columns or rows of very different size are not for; whether
+        the last step was by it."""
+        self.in_rows = False
+        return self.last_in_rows
+
     def _eta(self, size: float) -> float:
         before, self.size = self.size, size
         return min(self.loosest, (size / before) ** 1.6) if before else self.loosest
@@ -355,8 +370,10 @@ class Inner:
         floor *= size / peak(gradient)
         goal = self._eta(size) * size
         goal = floor if goal <= FINISH * floor else goal
-        s, _, U, self.last = dual.solve(gradient, goal, INNER_LIMIT)
+        s, _, U, self.last = dual.solve(gradient, goal, ROWS_LIMIT)
         self.products += self.last
+        if self.last >= ROWS_LIMIT:
+            self.leave_rows()
         return np.negative(s, out=s), np.negative(U, out=U)[:, None]
 
     @staticmethod

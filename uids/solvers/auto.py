@@ -16,7 +16,8 @@ from uids.solvers.pcg import mixed
 
 DIRECT_LIMIT = 1000  # parameters: factorising is then quicker than a hundred products
 DENSE_PRODUCTS = 100  # cost of the dense form, in products with H, beyond which CG is quicker
-ATTEMPTS = 5  # in the space of the rows, until the residual of s itself is small enough
+ATTEMPTS = 5  # in the space of the rows, until the residual of s itself is small enough,
+ROWS_ITERATIONS = 500  # and iterations there, in all
 PILOT = 10  # iterations of each rival; the loser's are not counted
 
 
@@ -27,12 +28,12 @@ class Auto:
     from the data.
 
     Where the model has a smaller equation for the same s (``dual()``, in the space of the rows, or
-    None), it solves that. Where it knows a preconditioner of its own (``preconditioner()``: r ↦
-    M⁻¹ r, or None), it uses that. Else, up to some thousand parameters, and within half the memory,
-    it factorises. Beyond that it lets plain CG and mixed PCG run a few iterations and goes on with
-    the one that is ahead: a diagonal preconditioner helps on long-tailed sparse data and hurts on
-    images, and no look at the shape can tell the two apart. What it chose and why stands in the
-    solution's note.
+    None), it tries that first. Where it knows a preconditioner of its own (``preconditioner()``:
+    r ↦ M⁻¹ r, or None), it uses that. Else, up to some thousand parameters, and within half the
+    memory, it factorises. Beyond that it lets plain CG and mixed PCG run a few iterations and goes
+    on with the one that is ahead: a diagonal preconditioner helps on long-tailed sparse data and
+    hurts on images, and no look at the shape can tell the two apart. What it chose and why stands
+    in the solution's note.
     """
 
     tol: float = 1e-10
@@ -43,13 +44,19 @@ class Auto:
         check_stopping(self.tol, self.max_iter, self.on_failure)
 
     def solve(self, operator: Operator, g: Array) -> Solution:
-        size = f"{operator.size:,} parameters"
         dual = operator.dual() if hasattr(operator, "dual") and g.ndim == 1 else None
-        if dual is not None:
-            return replace(
-                self._in_rows(operator, dual, g),
-                note=f"cg in the space of the {operator.rows:,} rows: {size}",
-            )
+        if dual is None:
+            return self._planned(operator, g)
+        first = self._in_rows(operator, dual, g)
+        if first.converged or first.iterations >= self.max_iter:
+            return first
+        left = replace(self, max_iter=self.max_iter - first.iterations)
+        found = left._planned(operator, g)
+        note = f"{found.note}; before that {first.note}, in vain"
+        return replace(found, iterations=found.iterations + first.iterations, note=note)
+
+    def _planned(self, operator: Operator, g: Array) -> Solution:
+        size = f"{operator.size:,} parameters"
         own = operator.preconditioner() if hasattr(operator, "preconditioner") else None
         if own is not None:
             found = conjugate_gradients(
@@ -90,16 +97,19 @@ class Auto:
         return replace(found, iterations=found.iterations + pilot, note=note)
 
     def _in_rows(self, operator: Operator, dual: Any, g: Array) -> Solution:
-        """The dual only estimates the residual of s: where it was too hopeful it goes on."""
+        """The dual only estimates the residual of s: where it was too hopeful it goes on. It is not
+        for columns of very different size, and gives up."""
         size, goal, iterations, y = float(np.linalg.norm(g)), self.tol, 0, None
-        status = "converged"
+        most = min(self.max_iter, ROWS_ITERATIONS)
         for _ in range(ATTEMPTS):
-            s, y, _, products = dual.solve(g, goal * size, self.max_iter - iterations, y)
+            s, y, _, products = dual.solve(g, goal * size, most - iterations, y)
             iterations += products
             relative = residual(operator, s, g)[1]
-            if relative <= self.tol or iterations >= self.max_iter:
+            if relative <= self.tol or iterations >= most:
                 break
             goal *= self.tol / (2 * relative)
+        status = "converged"
         if not relative <= self.tol:
             status = unfinished("auto", self.tol, relative, iterations, self.max_iter)
-        return Solution(s, status, iterations, relative)
+        note = f"cg in the space of the {operator.rows:,} rows: {operator.size:,} parameters"
+        return Solution(s, status, iterations, relative, note)
