@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 import uids
 from uids.backends import Matrix, columns
 from uids.backends.numpy import Numpy
-from uids.models import Rows, logistic
+from uids.models import Rows, logistic, newton
 from uids.models.logistic import FittedLogistic, LogisticCurvature
 from uids.models.logreg import LogisticRegression
 from uids.solvers.auto import Auto
@@ -167,6 +167,16 @@ def test_data_of_uneven_size_are_fitted_and_solved_for_all_the_same(monkeypatch,
         for fitted in (best, primal)
     ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
+def test_a_step_that_fails_by_every_way_is_the_end(monkeypatch):
+    """Where small data are factorised after a step by the dual, that step is not blamed again."""
+    ways = iter([None, np.zeros(D), np.zeros(D)])  # by the dual, then twice along no direction
+    monkeypatch.setattr(newton, "factorised", lambda curvature, gradient: next(ways))
+    at = FittedLogistic(np.zeros(D), 2, 1.0, False)
+    found = newton.minimise(at, text(), None, 1e-12, 100)
+    assert found.steps == 1
+    assert next(ways, "all tried") == "all tried"
 
 
 def test_it_is_for_wide_text_of_two_classes():

@@ -355,9 +355,11 @@ class Inner:
 
     def leave_rows(self) -> bool:
         """Go on without the dual, which columns or rows of very different size are not for; whether
-        the last step was by it."""
+        the last step was by it, and has not been told of yet: a step that fails a second time, by
+        another way, is the end."""
         self.in_rows = False
-        return self.last_in_rows
+        before, self.last_in_rows = self.last_in_rows, False
+        return before
 
     def _eta(self, size: float) -> float:
         before, self.size = self.size, size
@@ -372,8 +374,7 @@ class Inner:
         goal = floor if goal <= FINISH * floor else goal
         s, _, U, self.last = dual.solve(gradient, goal, ROWS_LIMIT)
         self.products += self.last
-        if self.last >= ROWS_LIMIT:
-            self.leave_rows()
+        self.in_rows = self.last < ROWS_LIMIT
         return np.negative(s, out=s), np.negative(U, out=U)[:, None]
 
     @staticmethod
