@@ -7,13 +7,16 @@ from problems import TwoProducts, make_rows
 
 import uids
 from uids.backends import Matrix
+from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
 from uids.baselines import NAMES, fit_with, stacked, verdict
 from uids.models.logreg import LogisticRegression
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("backend", [Numpy(), TwoProducts()], ids=["numpy", "two products"])
+@pytest.mark.parametrize(
+    "backend", [Numpy(), TwoProducts(), Numba()], ids=lambda b: type(b).__name__
+)
 def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
     first = make_rows(n=40, d=5, classes=3, seed=1, sparse=sparse, backend=backend)
     second = make_rows(n=17, d=5, classes=3, seed=2, sparse=sparse, backend=backend)
@@ -31,6 +34,7 @@ def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
         ("tdot", [rng.standard_normal((57, 3))]),
         ("gram_dot", [w, rng.standard_normal(5)]),
         ("gram_dot", [w, rng.standard_normal((5, 2))]),
+        ("outer_dot", [w]),
         ("square_tdot", [w]),
         ("gram", [w]),
     ):
@@ -48,8 +52,6 @@ def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
 
 
 def test_views_of_one_matrix_are_stacked_as_one_view():
-    from uids.backends.numba import Numba
-
     rows = make_rows(n=60, d=5, sparse=True, backend=Numba())
     first, second = rows.take(np.arange(0, 60, 2)), rows.take(np.array([5, 1, 9]))
     both = stacked(first, second)
@@ -60,10 +62,12 @@ def test_views_of_one_matrix_are_stacked_as_one_view():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_many_parameters_take_the_other_way_to_the_same_place(sparse):
-    """Beyond some hundred parameters the fit is preconditioned, and looks at more of a matrix."""
+@pytest.mark.parametrize("d", [900, 5000])
+def test_many_parameters_take_another_way_to_the_same_place(sparse, d):
+    """Beyond some hundred parameters the fit is preconditioned, and looks at more of a matrix; with
+    as many as 16 for each row it is in the space of the rows."""
     model = LogisticRegression(tol=1e-10)
-    rows = make_rows(n=300, d=900, sparse=sparse)
+    rows = make_rows(n=300, d=d, sparse=sparse)
     train, validation = rows.take(np.arange(200)), rows.take(np.arange(200, 300))
     found = fit_with(model, train, validation, None, model.fit(train), exact=True)
     np.testing.assert_allclose(found.theta, model.fit(rows).theta, atol=1e-6)

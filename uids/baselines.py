@@ -35,6 +35,8 @@ class Stacked(Matrix):
     """The rows of ``first`` and, below them, of ``second``, each where it lies: no copy of X,
     unless somebody asks for the whole."""
 
+    kernel = None  # of its own: the products that are not below are put together from those
+
     def __init__(self, first: Matrix, second: Matrix) -> None:
         self.backend = first.backend
         self.source, self.whole, self.index = first.source, None, None  # as sparse as the first
@@ -54,6 +56,10 @@ class Stacked(Matrix):
     @property
     def without_blas(self) -> bool:
         return self.first.without_blas
+
+    @property
+    def threads(self) -> int:
+        return self.first.threads
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         yield from self.first.blocks(height)
