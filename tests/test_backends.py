@@ -77,12 +77,13 @@ def products(X, shape, seed=0):
     rng = np.random.default_rng(seed)
     n, d = X.shape
     V, U, w = rng.standard_normal((d, *shape)), rng.standard_normal((n, *shape)), rng.random(n)
+    v = rng.standard_normal(d)
     if isinstance(X, Matrix):
         found = [X.dot(V), X.tdot(U), X.gram_dot(w, V), X.square_tdot(U), X.gram(w)]
-        return [*found, X.outer_dot(w)]
+        return [*found, X.outer_dot(w), *X.scored_dot(w, v)]
     W = w.reshape(-1, *[1] * len(shape))
     found = [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
-    return [*found, X @ (X.T @ w)]
+    return [*found, X @ (X.T @ w), X.T @ (w * (X @ v)), X @ v]
 
 
 FORMS = [
@@ -370,6 +371,8 @@ def test_nothing_outside_the_arrays_is_read(sparse):
         ("square_tdot", (np.ones((N - 1, 2)),)),
         ("gram_dot", (np.ones(N - 1), np.ones(D))),
         ("gram_dot", (np.ones(N), np.ones(D + 1))),
+        ("scored_dot", (np.ones(N), np.ones(D + 1))),
+        ("scored_dot", (np.ones(N - 1), np.ones(D))),
         ("gram", (np.ones(N - 1),)),
     ):
         with pytest.raises(ValueError, match="shape"):

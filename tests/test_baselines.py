@@ -40,6 +40,9 @@ def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
     ):
         found = getattr(both.X, name)(*arguments)
         np.testing.assert_allclose(found, getattr(whole, name)(*arguments), rtol=1e-12, atol=1e-12)
+    v = rng.standard_normal(5)
+    for found, expected in zip(both.X.scored_dot(w, v), whole.scored_dot(w, v), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     assert "X" not in vars(both.X)  # nothing has copied X so far
     index = np.array([3, 50, 41])
     part = both.take(index)

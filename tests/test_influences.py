@@ -360,6 +360,52 @@ def test_a_fused_product_of_a_backend_is_used(fitted):
     assert bool(calls) == (model.classes == 2)
 
 
+class Counted(Numpy):
+    """Counts the passes over X in its ``seen``."""
+
+    def matrix(self, X):
+        kernel, seen = super().matrix(X), self.seen
+
+        def counted(name):
+            product = getattr(kernel, name)
+            return lambda V: seen.append(name) or product(V)
+
+        kernel.dot, kernel.tdot = counted("dot"), counted("tdot")
+        return kernel
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("solver", ["direct", "cg", "auto"])
+@pytest.mark.parametrize("d", [6, 1500])
+def test_the_residual_of_the_solve_leaves_the_scores_of_the_rows(solver, intercept, d):
+    """φ takes no pass over X beyond those of the solve, and is the same."""
+    backend = Counted()
+    object.__setattr__(backend, "seen", [])
+    wide = solver == "auto" and d == 1500  # in the space of the rows
+    rows = make_rows(n=80, d=d, sparse=wide, backend=backend)
+    rng = np.random.default_rng(0)
+    model = FittedLogistic(rng.standard_normal(d + intercept) * 0.1, 2, 0.5, intercept)
+    curvature, solver = model.curvature(rows), REGISTRIES["solver"].build(solver)
+    assert (curvature.dual() is not None) == wide
+    gradient = curvature.gradient(rows)
+    curvature.dot(gradient)  # which makes what the curvature keeps
+    before = len(backend.seen)
+    solution = solver.solve(curvature, gradient)
+    passes = len(backend.seen) - before
+    before = len(backend.seen)
+    found = influence_at(curvature, rows, rows, solver)
+    assert len(backend.seen) - before == passes + 2  # of the validation rows, for the gradient
+    assert found.solution.scores is None
+    expected = -curvature.row_products(rows, solution.value)
+    np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
+    other = rows.take(np.arange(30))  # other rows than those of H
+    np.testing.assert_allclose(
+        influence_at(curvature, other, rows, solver).phi,
+        -curvature.row_products(other, solution.value),
+        atol=1e-12,
+    )
+
+
 def test_many_classes_stay_in_bounded_memory(monkeypatch):
     monkeypatch.setattr("uids.influences.BLOCK", 2**20)
     train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)

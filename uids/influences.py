@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -178,9 +178,15 @@ def influence_at(
     probes: int = 256,
     seed: int = 0,
 ) -> Influence:
-    """The influence of the training rows at a fitted model: one solve, one product with X."""
+    """The influence of the training rows at a fitted model: one solve, and one product with X
+    unless the solver has left it."""
     solution = solve(solver, curvature, curvature.gradient(validation))
-    phi = -curvature.row_products(train, solution.value)
+    if solution.scores is not None and train is getattr(curvature, "over", None):
+        phi = curvature.own_products(solution.scores)  # type: ignore[attr-defined]
+        np.negative(phi, out=phi)
+        solution = replace(solution, scores=None)  # which are overwritten
+    else:
+        phi = -curvature.row_products(train, solution.value)
     return Influence(curvature, train, validation, solver, solution, phi, probes, seed)
 
 

@@ -27,6 +27,7 @@ class Matrix:
     | ``dot(V)``             | X V               | (d,) or (d, k) → (n, …)   |
     | ``tdot(U)``            | Xᵀ U              | (n,) or (n, k) → (d, …)   |
     | ``gram_dot(w, V)``     | Xᵀ (w ∘ (X V))    | (n,), (d, k) → (d, k)     |
+    | ``scored_dot(w, v)``   | that, and X v     | (n,), (d,) → (d,), (n,)   |
     | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
@@ -84,6 +85,13 @@ class Matrix:
         U = self.dot(V)
         U *= w if U.ndim == 1 else w[:, None]
         return self.tdot(U)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        if hasattr(self.kernel, "scored_dot"):
+            product, scores = self.kernel.scored_dot(w, v)
+            return writable(product), writable(scores)
+        scores = self.dot(v)
+        return self.tdot(w * scores), scores
 
     def outer_dot(self, u: Array) -> Array:
         if hasattr(self.kernel, "outer_dot"):

@@ -169,9 +169,9 @@ def dense_tdot(X, rows, first, last, u, out, square):  # type: ignore[no-untyped
 
 
 @compiled(REORDER)
-def dense_gram_dot(X, rows, first, last, w, v, out):  # type: ignore[no-untyped-def]
+def dense_gram_dot(X, rows, first, last, w, v, out, scores):  # type: ignore[no-untyped-def]
     """out += Σ_i w_i (x_iᵀ v) x_i, four rows at a time: each is read from memory once, and v and
-    out from the cache a quarter as often."""
+    out from the cache a quarter as often. Unless ``scores`` is None, x_iᵀ v goes there."""
     listed = rows.size > 0
     i = first
     while i + FOUR <= last:
@@ -185,6 +185,9 @@ def dense_gram_dot(X, rows, first, last, w, v, out):  # type: ignore[no-untyped-
             t += b[j] * v[j]
             p += c[j] * v[j]
             q += d[j] * v[j]
+        if scores is not None:
+            scores[i], scores[i + ONE] = s, t
+            scores[i + ONE + ONE], scores[i + FOUR - ONE] = p, q
         s *= w[i]
         t *= w[i + ONE]
         p *= w[i + ONE + ONE]
@@ -197,6 +200,8 @@ def dense_gram_dot(X, rows, first, last, w, v, out):  # type: ignore[no-untyped-
         s = 0.0
         for j in range(np.uint64(v.size)):
             s += a[j] * v[j]
+        if scores is not None:
+            scores[i] = s
         s *= w[i]
         for j in range(np.uint64(v.size)):
             out[j] += s * a[j]

@@ -295,18 +295,29 @@ class DenseMatrix(Threaded):
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
-        out = np.zeros(V.shape)
         if self.by_rows(V):
-
-            def add(s: Share) -> None:
-                k.dense_gram_dot(self.X, self.listed, s.first, s.last, w, V, s.sums.reshape(-1))
-
-            return self.sum(out, add)
+            return self._gram_dot(w, V, None)
+        out = np.zeros(V.shape)
         for start, block in self.blocks():
             Z = block @ V
             Z *= w[start : start + len(block)].reshape(-1, *[1] * (V.ndim - 1))
             out += block.T @ Z
         return out
+
+    def _gram_dot(self, w: Array, v: Array, scores: Array | None) -> Array:
+        def add(s: Share) -> None:
+            sums = s.sums.reshape(-1)
+            k.dense_gram_dot(self.X, self.listed, s.first, s.last, w, v, sums, scores)
+
+        return self.sum(np.zeros(v.shape), add)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        w, v = self.checked("w", w, self.shape[0]), self.checked("v", v, self.shape[1])
+        if not self.by_rows(v):
+            scores = self.dot(v)
+            return self.tdot(w * scores), scores
+        scores = np.empty(self.shape[0])
+        return self._gram_dot(w, v, scores), scores
 
     def gram(self, w: Array) -> Array:
         w = self.checked("w", w, self.shape[0])

@@ -164,6 +164,29 @@ class LogisticCurvature:
         last = self._xw @ top + self._w.sum() * V[-1]
         return np.concatenate([result, np.expand_dims(last, 0)])
 
+    def scored_dot(self, s: Array, scores: Array | None = None) -> tuple[Array, Array | None]:
+        """H s for one vector, and the scores x_iᵀ s that come up on the way; half the work where
+        they are known. None for softmax, which has no use for them here."""
+        if self.at.classes > 2:
+            return self.dot(s), None
+        if scores is not None:
+            product = self.over.X.tdot(self._w * scores)
+        else:
+            top = np.ascontiguousarray(s[: self.over.X.shape[1]])
+            product, scores = self.over.X.scored_dot(self._w, top)
+            if self.at.intercept:
+                product += self._xw * s[-1]
+                scores += s[-1]
+        add(s[: len(product)], product, 1 / self.scale)
+        if self.at.intercept:
+            product = np.append(product, np.einsum("i,i->", self._w, scores))
+        return product, scores
+
+    def own_products(self, scores: Array) -> Array:
+        """``row_products`` of the rows that it is over, from their scores, in place."""
+        scores *= self._residuals(self.over)[:, 0]
+        return scores
+
     def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
         k, b = self.at.columns, self.at.intercept
         T = V.reshape(self.size // k, -1)  # (d + b, k m)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,7 +42,8 @@ class Solution:
     """s, and how far it can be trusted.
 
     ``status`` is "converged", or the sentence that says what to change. The relative residual
-    is computed from the final s. ``note`` says what was done, where there was a choice.
+    is computed from the final s. ``note`` says what was done, where there was a choice. ``scores``
+    are what the operator's ``scored_dot`` told of s beside H s, where it has one.
     """
 
     value: Array
@@ -50,18 +51,31 @@ class Solution:
     iterations: int
     relative_residual: float
     note: str = ""
+    scores: Array | None = None
 
     @property
     def converged(self) -> bool:
         return self.status == "converged"
 
 
-def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
-    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion.
+class Residual(NamedTuple):
+    r: Array
+    relative: float
+    scores: Array | None = None
+
+
+def residual(operator: Operator, s: Array, g: Array, scores: Array | None = None) -> Residual:
+    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion. With
+    the ``scores`` of s, see ``Solution``, if they are known before.
 
     A few columns at a time: H s of all of them may pass through n rows at once."""
     if g.shape[1:] in ((), (1,)):
-        product = np.require(operator.dot(s), np.float64, "W")
+        if hasattr(operator, "scored_dot"):
+            product, scores = operator.scored_dot(s.reshape(-1), scores)
+            product = product.reshape(g.shape)
+        else:
+            product = operator.dot(s)
+        product = np.require(product, np.float64, "W")
         r = np.subtract(g, product, out=None if np.may_share_memory(product, s) else product)
     else:
         r = np.empty_like(g)
@@ -69,7 +83,7 @@ def residual(operator: Operator, s: Array, g: Array) -> tuple[Array, float]:
             part = np.ascontiguousarray(s[:, i : i + COLUMNS])
             r[:, i : i + COLUMNS] = g[:, i : i + COLUMNS] - operator.dot(part)
     scale = norms(g)
-    return r, float(np.max(norms(r) / np.where(scale > 0, scale, 1)))
+    return Residual(r, float(np.max(norms(r) / np.where(scale > 0, scale, 1))), scores)
 
 
 def norms(V: Array) -> Array:

@@ -102,9 +102,9 @@ class Auto:
         size, goal, iterations, y = float(np.linalg.norm(g)), self.tol, 0, None
         most = min(self.max_iter, ROWS_ITERATIONS)
         for _ in range(ATTEMPTS):
-            s, y, _, products = dual.solve(g, goal * size, most - iterations, y)
+            s, y, scores, products = dual.solve(g, goal * size, most - iterations, y)
             iterations += products
-            relative = residual(operator, s, g)[1]
+            _, relative, scores = residual(operator, s, g, scores)
             if relative <= self.tol or iterations >= most:
                 break
             goal *= self.tol / (2 * relative)
@@ -112,4 +112,4 @@ class Auto:
         if not relative <= self.tol:
             status = unfinished("auto", self.tol, relative, iterations, self.max_iter)
         note = f"cg in the space of the {operator.rows:,} rows: {operator.size:,} parameters"
-        return Solution(s, status, iterations, relative, note)
+        return Solution(s, status, iterations, relative, note, scores)

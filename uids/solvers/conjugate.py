@@ -45,7 +45,7 @@ def conjugate_gradients(
                 iterations += _one(operator, s[:, 0], r[:, 0], target[0], limit, precondition)
             else:
                 iterations += _several(operator, s, r, target, limit, precondition)
-            r, relative = residual(operator, s, columns)
+            r, relative, scores = residual(operator, s, columns)
         if relative <= tol:
             status = "converged"
             break
@@ -53,7 +53,7 @@ def conjugate_gradients(
         if iterations >= max_iter or restarts > 5:
             status = unfinished(name, tol, relative, iterations, max_iter)
             break
-    return Solution(s.reshape(g.shape), status, iterations, relative)
+    return Solution(s.reshape(g.shape), status, iterations, relative, scores=scores)
 
 
 def unfinished(name: str, tol: float, relative: float, iterations: int, max_iter: int) -> str:

@@ -46,14 +46,14 @@ class Direct:
         except LinAlgError as error:
             raise UidsError(NOT_POSITIVE_DEFINITE) from error
         s = cho_solve(factor, g, check_finite=False)
-        relative = residual(operator, s, g)[1]
+        _, relative, scores = residual(operator, s, g)
         status = "converged"
         if not relative <= ACCEPTED:
             status = (
                 f"solver 'direct' is left with a relative residual of {relative:.1e}: H is too "
                 "ill-conditioned for its arithmetic; lower model.C or scale the features"
             )
-        return Solution(s, status, 0, relative)
+        return Solution(s, status, 0, relative, scores=scores)
 
 
 NOT_POSITIVE_DEFINITE = (

@@ -54,7 +54,7 @@ class LiSSA:
             used += depth * self.repeats
             before = relative
             with np.errstate(over="ignore", invalid="ignore"):
-                r, relative = residual(operator, s, g)
+                r, relative, _ = residual(operator, s, g)
             if not np.isfinite(relative) or relative > 10 * max(before, 1.0):
                 raise UidsError(
                     f"solver 'lissa' diverges with scale {scale:.3g}: raise solver.scale, or leave "
