@@ -113,6 +113,22 @@ def test_products(form, tmp_path):
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("form", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [1, 15, 300])
+def test_products_that_ask_for_the_next_rows(form, columns, monkeypatch):
+    monkeypatch.setattr(module, "CACHE", 1)
+    plain = np.random.default_rng(0).standard_normal((403, columns)).astype(form)
+    whole, wide = Matrix(Numba(threads=2), plain), Matrix(Numba(), np.zeros((9, 600)))
+    assert whole.kernel.ahead
+    assert not wide.kernel.ahead  # 4,800 bytes
+    plain = plain.astype(np.float64)
+    for index in (np.arange(403), np.arange(1, 403, 3), np.arange(403)[::-1], np.array([402, 0])):
+        for found, right in zip(
+            products(whole.rows(index), ()), products(plain[index], ()), strict=True
+        ):
+            np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-11)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("form", ["csr float64", "csr float32", "csr 0/1", "csr int64"])
 def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeypatch):

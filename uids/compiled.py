@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 
 def compiled(fastmath: Any = False) -> Callable[[Any], Any]:
@@ -19,3 +21,21 @@ def compiled(fastmath: Any = False) -> Callable[[Any], Any]:
             return njit(nogil=True, fastmath=fastmath)(function)
 
     return decorate
+
+
+def _prefetch(context: Any, array: Any, index: Any) -> Any:
+    def instruction(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(ask, [place, number(0), number(2), number(1)])  # to read; L2; data
+        return context.get_dummy_value()
+
+    return types.void(array, index), instruction
+
+
+# Within compiled loops, prefetch(array, index) asks for the cache line of array_index to be brought
+# into L2. It need not lie within the array: nothing is read.
+prefetch: Any = intrinsic(_prefetch)

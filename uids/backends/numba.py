@@ -24,6 +24,8 @@ from uids.errors import require
 PRECISIONS = ("float64", "float32")
 SHORT = 6  # entries of a row for each thread, below which the rows are shared out instead
 PATIENCE = 10  # products, after which many more are likely: one solve may take fewer
+CACHE = 2**25  # bytes, of a processor
+PAGE = 2**12  # bytes
 ZERO = np.uint64(0)
 CONFIG: Any = numba.config
 
@@ -245,12 +247,16 @@ class SparseMatrix(Threaded):
 
 class DenseMatrix(Threaded):
     """One vector by loops that read each row once; several by BLAS, a block of rows at a time, and
-    so too where the rows of X do not lie in memory one after the other."""
+    so too where the rows of X do not lie in memory one after the other.
+
+    A processor guesses what is read next and brings it in, within a page. Where X is not in the
+    cache and its rows are shorter than that, a Hessian product asks for the next rows itself."""
 
     def __init__(self, X: Any, threads: int, single: bool) -> None:
         X = np.asarray(X)
         self.X = readonly(X.astype(np.float32, copy=False) if single else X)
         super().__init__(X.shape, X.size, threads, f"dense {self.X.dtype}")
+        self.ahead = self.X.nbytes >= CACHE and self.X[:1].nbytes <= PAGE
 
     def count(self) -> int:
         return self.shape[0] * self.shape[1]
@@ -307,7 +313,7 @@ class DenseMatrix(Threaded):
     def _gram_dot(self, w: Array, v: Array, scores: Array | None) -> Array:
         def add(s: Share) -> None:
             sums = s.sums.reshape(-1)
-            k.dense_gram_dot(self.X, self.listed, s.first, s.last, w, v, sums, scores)
+            k.dense_gram_dot(self.X, self.listed, s.first, s.last, w, v, sums, scores, self.ahead)
 
         return self.sum(np.zeros(v.shape), add)
 

@@ -42,9 +42,9 @@ def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
     found = curvature.over.X.rows(index).X
     live = np.flatnonzero(found.any(axis=0))  # pictures have borders: M is the ridge there
     rows = np.empty((len(index), len(live) + b), dtype=np.float32)
-    root = np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
-    np.multiply(found if len(live) == d else found[:, live], root, out=rows[:, : len(live)])
-    rows[:, len(live) :] = root
+    rows[:, : len(live)] = found if len(live) == d else found.take(live, axis=1, mode="clip")
+    rows[:, len(live) :] = 1
+    rows *= np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
     live = np.append(live, np.arange(d, d + b))
     M = ssyrk(1.0, rows.T, lower=1)  # rowsᵀ rows, of which half is enough
     del rows, found
