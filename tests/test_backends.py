@@ -113,6 +113,26 @@ def test_products(form, tmp_path):
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("form", ["csr float64", "csr 0/1", "csr int64"])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_products_that_ask_for_the_numbers_of_later_rows(form, threads, tmp_path, monkeypatch):
+    X, plain = matrix_of(form, tmp_path)
+    assert Matrix(Numba(), X).kernel.ahead == 0
+    monkeypatch.setattr(module, "FAR", 1)
+    whole = Matrix(Numba(threads=threads), X)
+    assert whole.kernel.ahead == -(-module.SOON * N // X.nnz)
+    rng = np.random.default_rng(1)
+    for index in (np.arange(N), rng.permutation(N)[:250], np.array([5, 5]), np.array([0, 5])):
+        for found, right in zip(
+            products(whole.rows(index), ()), products(plain[index], ()), strict=True
+        ):
+            np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
+    monkeypatch.setattr(module, "SOON", 10)
+    assert Matrix(Numba(), X).kernel.ahead == 0  # twenty entries in a row
+    empty = Matrix(Numba(), sp.csr_matrix((3, 4)))
+    np.testing.assert_array_equal(empty.dot(np.ones(4)), np.zeros(3))
+
+
 @pytest.mark.parametrize("form", ["float32", "float64"])
 @pytest.mark.parametrize("columns", [1, 15, 300])
 def test_products_that_ask_for_the_next_rows(form, columns, monkeypatch):

@@ -4,7 +4,8 @@ All read X as it lies in memory. The entries of row r are starts_r to ends_r. ``
 every stored value is 1: the values are then never read. Where ``square`` is not None each value is
 squared. (A test for None costs nothing: it is decided when numba compiles.) ``rows`` lists the rows
 of X that take part, in order; if it is empty, all do. Row i of the range is row i of the result,
-which begins at row ``base``. Indices are unsigned, since numba tests signed ones for wrap-around,
+which begins at row ``base``. The numbers that row i + ``ahead`` needs are asked for while row i is
+worked on, unless that is 0. Indices are unsigned, since numba tests signed ones for wrap-around,
 and that takes longer than the products.
 """
 
@@ -22,13 +23,19 @@ REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infi
 
 
 @compiled()
-def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base):  # type: ignore[no-untyped-def]
+def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base, ahead):  # type: ignore[no-untyped-def]
     """out_i = w_i x_iᵀ v; w may be None."""
     listed = rows.size > 0
     for i in range(first, last):
+        n = min(i + ahead, last - ONE)
+        r = rows[n] if listed else n
+        soon, end = np.uint64(starts[r]), np.uint64(ends[r]) - ONE
         r = rows[i] if listed else i
         z = 0.0
         for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            if ahead > ZERO:
+                prefetch(v, indices[min(soon, end)])
+                soon += ONE
             if data is None:
                 z += v[indices[j]]
             else:
@@ -37,13 +44,19 @@ def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base):  #
 
 
 @compiled()
-def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square):  # type: ignore[no-untyped-def]
+def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square, ahead):  # type: ignore[no-untyped-def]
     """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
+        n = min(i + ahead, last - ONE)
+        r = rows[n] if listed else n
+        soon, end = np.uint64(starts[r]), np.uint64(ends[r]) - ONE
         r = rows[i] if listed else i
         z = u[i - base]
         for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            if ahead > ZERO:
+                prefetch(out, indices[min(soon, end)])
+                soon += ONE
             if data is None:
                 out[indices[j]] += z
             else:

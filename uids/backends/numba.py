@@ -23,6 +23,8 @@ from uids.errors import require
 
 PRECISIONS = ("float64", "float32")
 SHORT = 6  # entries of a row for each thread, below which the rows are shared out instead
+FAR = 2**19  # columns: a vector of them is not in the cache of a core, and each number is asked for
+SOON = 160  # entries before its turn; rows as long as that have enough to wait for at once
 PATIENCE = 10  # products, after which many more are likely: one solve may take fewer
 CACHE = 2**25  # bytes, of a processor
 PAGE = 2**12  # bytes
@@ -86,6 +88,8 @@ class SparseMatrix(Threaded):
         entries = None if ones else values, unsigned(X.indices), indptr[:-1], indptr[1:]
         self.original = Layout(*entries, groups)
         self.stored = Stored(self.original)  # one for the matrix and its views
+        far = X.shape[1] >= FAR and 0 < self.entries < SOON * X.shape[0]
+        self.ahead = np.uint64(-(-SOON * X.shape[0] // self.entries) if far else 0)
 
     @property
     def layout(self) -> Layout:
@@ -209,7 +213,7 @@ class SparseMatrix(Threaded):
     ) -> None:
         X = x.data, x.indices, x.starts, x.ends, self.listed
         if V.ndim == 1:
-            k.csr_dot(*X, first, last, V, w, out, base)
+            k.csr_dot(*X, first, last, V, w, out, base, self.ahead)
         else:
             k.csr_dot_columns(*X, first, last, V, w, out, base, *span)
 
@@ -228,7 +232,7 @@ class SparseMatrix(Threaded):
         U = readonly(U)
         X = x.data, x.indices, starts, ends, self.listed
         if U.ndim == 1:
-            k.csr_tdot(*X, first, last, U, s.sums.reshape(-1), base, square)
+            k.csr_tdot(*X, first, last, U, s.sums.reshape(-1), base, square, self.ahead)
         else:
             k.csr_tdot_columns(*X, first, last, U, s.sums, base, begin, s.at, s.width, square)
 
