@@ -11,7 +11,7 @@ from uids.backends.numpy import Numpy
 from uids.models import Rows, logistic
 from uids.models.logistic import FittedLogistic, LogisticCurvature, add
 from uids.models.preconditioner import RUNS, spread
-from uids.models.sampled import ROWS, SHARE, sampled, suits
+from uids.models.sampled import TALL, sampled, suits
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
 from uids.solvers.pcg import PCG
@@ -22,7 +22,7 @@ D = 200
 def problem(intercept: bool, seed: int = 0) -> LogisticCurvature:
     """Columns of very different size, and most rows almost certain."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((SHARE * ROWS * D, D)) @ rng.standard_normal((D, D))
+    X = rng.standard_normal((TALL * D, D)) @ rng.standard_normal((D, D))
     X *= np.geomspace(1, 0.01, D)
     theta = rng.standard_normal(D + intercept) * 0.3
     rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, len(X)), 2)
@@ -57,6 +57,27 @@ def test_rows_without_curvature_give_none():
     assert (
         sampled(LogisticCurvature(curvature.at, curvature.over, np.zeros(curvature.rows))) is None
     )
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
+    whole = problem(intercept)
+    X = whole.over.X.X.copy()
+    X[:, ::2] *= 1e-5
+    rows = Rows(Matrix(Numpy(), X), whole.over.y, 2)
+    curvature = whole.at.curvature(rows)
+    r = np.random.default_rng(4).standard_normal(curvature.size)
+    solved = sampled(curvature)(r)
+    np.testing.assert_array_equal(solved[:D:2], r[:D:2])
+    assert (solved[1::2] != r[1::2]).all()
+    g = np.random.default_rng(1).standard_normal(curvature.size)
+    exact = np.linalg.solve(curvature.dense(), g)
+    found = Auto().solve(curvature, g)
+    assert "own preconditioner" in found.note
+    np.testing.assert_allclose(found.value, exact, atol=1e-7 * np.abs(exact).max())
+    assert found.iterations <= Auto().solve(whole, g).iterations
+    light = whole.at.curvature(Rows(Matrix(Numpy(), X * 1e-7), whole.over.y, 2))
+    assert (sampled(light) is None) != intercept  # which has no ridge
 
 
 def test_too_few_rows_do_not_suit():

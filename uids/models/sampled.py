@@ -13,13 +13,15 @@ from uids.models.logistic import LogisticCurvature
 
 FEWEST = 200  # columns: below that the dense Hessian itself is as cheap
 MOST = 4000  # columns: above that its factor is dearer than the products that it saves
-ROWS = 3  # for each column
-SHARE = 4  # at most one row in as many is taken, so that it costs a fraction of the dense Hessian
+TALL = 12  # rows of X for each column, from which it costs a fraction of the dense Hessian
+ROWS = 3, 4  # that are taken for each column, at least and at most,
+SHARE = 7  # and between the two one in as many
+LIGHT = 0.1  # times the ridge: columns of less curvature in those rows have the ridge alone
 
 
 def suits(curvature: LogisticCurvature) -> bool:
     n, d = curvature.over.X.shape
-    return FEWEST <= d <= MOST and n >= SHARE * ROWS * d
+    return FEWEST <= d <= MOST and n >= TALL * d
 
 
 def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
@@ -28,26 +30,29 @@ def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
     Row i is in S with probability q_i = min(1, m w_i / Σw): rows of which the model is certain
     have no curvature, and would be taken for nothing. With three rows a column a dozen iterations
     gain five digits, where plain CG takes ninety. In float32, which is twice as quick and more than
-    an estimate is worth. None where float32 cannot factorise it.
+    an estimate is worth. None where float32 cannot factorise it, or there is nothing to factorise.
     """
-    d, b = curvature.over.X.shape[1], int(curvature.at.intercept)
+    (n, d), b = curvature.over.X.shape, int(curvature.at.intercept)
     w = curvature.row_curvature()[:, 0]
     total = float(w.sum())
     if not total > 0:
         return None
-    share = np.minimum(1, w * (ROWS * d / total))
+    count = np.clip(n / SHARE, ROWS[0] * d, ROWS[1] * d)
+    share = np.minimum(1, w * (count / total))
     # Systematic sampling: the running sum of the shares passes each half-integer in one row.
     steps = np.cumsum(share)
     index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
-    found = curvature.over.X.rows(index).X
-    live = np.flatnonzero(found.any(axis=0))  # pictures have borders: M is the ridge there
-    rows = np.empty((len(index), len(live) + b), dtype=np.float32)
-    rows[:, : len(live)] = found if len(live) == d else found.take(live, axis=1, mode="clip")
-    rows[:, len(live) :] = 1
-    rows *= np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
-    live = np.append(live, np.arange(d, d + b))
+    root = np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
+    rows = np.multiply(curvature.over.X.rows(index).X, root, dtype=np.float32)
+    live = np.flatnonzero(np.einsum("ij,ij->j", rows, rows) > LIGHT)  # pictures have borders
+    if len(live) < d:
+        rows = rows.take(live, axis=1, mode="clip")
+    if b:
+        rows, live = np.hstack([rows, root]), np.append(live, d)
+    if not live.size:
+        return None
     M = ssyrk(1.0, rows.T, lower=1)  # rowsᵀ rows, of which half is enough
-    del rows, found
+    del rows
     penalised = np.arange(len(live) - b)
     M[penalised, penalised] += 1
     try:
