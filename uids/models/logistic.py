@@ -222,14 +222,12 @@ class LogisticCurvature:
         from uids.models.preconditioner import preconditioner
 
         M = preconditioner(self, head=self.one_hot and self.over.X.source.nnz >= HEAD_ENTRIES)
+        columns = self.over.X.by_columns
+        if columns is None or M.blocks:
+            return M
+        from uids.models.columnwise import Columnwise
 
-        def solve(R: Array) -> Array:
-            Z = np.empty((R.size // self.size, self.size))
-            for r, z in zip(R.reshape(self.size, -1).T, Z, strict=True):
-                M.solve(r, z)
-            return Z.T.reshape(R.shape)
-
-        return solve
+        return Columnwise(self, M, columns, self.over.X.kernel.whole(self._w))
 
     def dual(self) -> Any | None:
         """The same equation in the space of the rows, where that is known to pay."""

@@ -45,6 +45,13 @@ class Preconditioner:
     columns: int  # k
     blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
 
+    def __call__(self, R: Array) -> Array:
+        """M⁻¹ R for one vector or the columns of several."""
+        Z = np.empty((R.size // len(self.inverse), len(self.inverse)))
+        for r, z in zip(R.reshape(len(self.inverse), -1).T, Z, strict=True):
+            self.solve(r, z)
+        return Z.T.reshape(R.shape)
+
     def solve(self, r: Array, out: Array) -> Array:
         """M⁻¹ r, into ``out``.
 

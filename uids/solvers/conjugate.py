@@ -118,7 +118,11 @@ def _one(
 
     if limit == 0 or done(r, 0.0):
         return 0
-    products, well = descend(dot, s, r, solve, done, limit)
+    own = getattr(precondition, "descend", None)  # the same recursion, by who knows more of H
+    if own is not None:
+        products, well = own(s, r, float(target), limit)
+    else:
+        products, well = descend(dot, s, r, solve, done, limit)
     if not well and products < limit:
         raise UidsError(NOT_POSITIVE_DEFINITE)
     return products
