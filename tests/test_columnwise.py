@@ -98,10 +98,63 @@ def test_auto_takes_it_once_the_columns_are_stored(monkeypatch):
     found = Auto().solve(curvature, g)
     assert calls
     assert "own preconditioner" in found.note
-    curvature.over.X.whole, curvature.over.X.kernel.stored.columns = None, None
+    curvature.over.X.kernel.stored.columns = None
     again = Auto().solve(curvature, g)
     assert len(calls) == 1
     np.testing.assert_allclose(found.value, again.value, atol=1e-8 * np.abs(again.value).max())
+
+
+def test_several_right_hand_sides_are_those_one_by_one():
+    curvature = curvature_of()
+    G = np.random.default_rng(5).standard_normal((curvature.size, 3))
+    together = Auto().solve(curvature, G).value
+    for j in range(3):
+        alone = Auto().solve(curvature, G[:, j]).value
+        np.testing.assert_allclose(together[:, j], alone, atol=1e-8 * np.abs(alone).max())
+
+
+def test_a_recursion_that_has_drifted_starts_again(monkeypatch):
+    curvature = curvature_of()
+    g = np.random.default_rng(6).standard_normal(curvature.size)
+    descend, calls = Columnwise.descend, []
+
+    def hopeful(self, s, r, target, limit):
+        calls.append(limit)
+        return descend(self, s, r, target * (1e4 if len(calls) == 1 else 1), limit)
+
+    monkeypatch.setattr(Columnwise, "descend", hopeful)
+    found = Auto(tol=1e-9).solve(curvature, g)
+    assert found.converged
+    assert found.relative_residual <= 1e-9
+    assert len(calls) == 2
+    assert calls[1] < calls[0]
+
+
+def test_another_operator_has_the_recursion_of_the_textbook(monkeypatch):
+    """One that bends more, and hands on the rest."""
+    curvature = curvature_of()
+
+    class Damped:
+        def dot(self, V):
+            return curvature.dot(V) + 0.1 * V
+
+        def __getattr__(self, name):
+            return getattr(curvature, name)
+
+    g = np.random.default_rng(7).standard_normal(curvature.size)
+    exact = np.linalg.solve(curvature.dense() + 0.1 * np.eye(curvature.size), g)
+    found = Auto().solve(Damped(), g)
+    assert found.converged
+    assert found.scores is None
+    np.testing.assert_allclose(found.value, exact, atol=1e-8 * np.abs(exact).max())
+
+
+def test_no_curvature_but_of_the_intercept_is_told():
+    whole = curvature_of()
+    flat = LogisticCurvature(whole.at, whole.over, np.zeros(whole.rows))
+    g = np.ones(flat.size)
+    with pytest.raises(UidsError, match="positive definite"):
+        Auto().solve(flat, g)
 
 
 def test_it_is_the_same_every_time():

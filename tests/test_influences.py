@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -360,6 +361,23 @@ def test_a_fused_product_of_a_backend_is_used(fitted):
     assert bool(calls) == (model.classes == 2)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
+def test_scores_that_a_solve_has_left_give_the_same_influence(backend, sparse):
+    pytest.importorskip("torch") if backend == "torch" else None
+    backend = REGISTRIES["backend"].build(backend)
+    rows = make_rows(n=300, d=12, sparse=sparse, backend=backend)
+    rng = np.random.default_rng(0)
+    model = FittedLogistic(rng.standard_normal(13) * 0.1, 2, 0.5, True)
+    curvature = model.curvature(rows, rng.random(300))  # ∇l_i are without the weights
+    found = influence_at(curvature, rows, rows, CG())
+    held = found.phi.copy()
+    assert influence_at(curvature, rows, rows.take(np.arange(9)), CG()).phi is not found.phi
+    np.testing.assert_array_equal(found.phi, held)
+    expected = -row_gradients(model, rows) @ found.solution.value
+    np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
+
+
 class Counted(Numpy):
     """Counts the passes over X in its ``seen``."""
 
@@ -396,6 +414,8 @@ def test_the_residual_of_the_solve_leaves_the_scores_of_the_rows(solver, interce
     found = influence_at(curvature, rows, rows, solver)
     assert len(backend.seen) - before == passes + 2  # of the validation rows, for the gradient
     assert found.solution.scores is None
+    assert solution.scores is not None
+    assert replace(solution, value=solution.value + 1).scores is None  # they are not of that s
     expected = -curvature.row_products(rows, solution.value)
     np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
     other = rows.take(np.arange(30))  # other rows than those of H

@@ -77,7 +77,19 @@ def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
     np.testing.assert_allclose(found.value, exact, atol=1e-7 * np.abs(exact).max())
     assert found.iterations <= Auto().solve(whole, g).iterations
     light = whole.at.curvature(Rows(Matrix(Numpy(), X * 1e-7), whole.over.y, 2))
-    assert (sampled(light) is None) != intercept  # which has no ridge
+    np.testing.assert_array_equal(sampled(light)(r)[:D], r[:D])
+
+
+@pytest.mark.parametrize(("tall", "taken"), [(12, 3), (24.5, 3.5), (50, 4)])
+def test_taller_data_have_a_few_more_rows_for_each_column(monkeypatch, tall, taken):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((int(tall * D), D))
+    seen = []
+    monkeypatch.setattr(Matrix, "rows", lambda self, index: seen.append(len(index)) or self)
+    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, len(X)), 2)
+    with pytest.raises(ValueError, match="broadcast"):  # all rows instead of those
+        sampled(FittedLogistic(np.zeros(D), 2, 0.1, False).curvature(rows))
+    assert seen == [pytest.approx(taken * D, abs=1)]
 
 
 def test_too_few_rows_do_not_suit():

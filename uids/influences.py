@@ -181,12 +181,17 @@ def influence_at(
     """The influence of the training rows at a fitted model: one solve, and one product with X
     unless the solver has left it."""
     solution = solve(solver, curvature, curvature.gradient(validation))
-    if solution.scores is not None and train is getattr(curvature, "over", None):
-        phi = curvature.own_products(solution.scores)  # type: ignore[attr-defined]
+    own = getattr(curvature, "own_products", None)
+    if (
+        own is not None
+        and solution.scores is not None
+        and train is getattr(curvature, "over", None)
+    ):
+        phi = own(solution.scores)
         np.negative(phi, out=phi)
-        solution = replace(solution, scores=None)  # which are overwritten
     else:
         phi = -curvature.row_products(train, solution.value)
+    solution = replace(solution, scored=None)  # n numbers that nobody needs any longer
     return Influence(curvature, train, validation, solver, solution, phi, probes, seed)
 
 

@@ -19,7 +19,17 @@ WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
 SHAPES = 4  # of results, for which memory is kept
 LARGE = 2**23  # numbers in a result, 64 MiB, from which on it is not kept
-OWN_REFERENCES = 3  # to an array: of the dictionary, of a local name, of the call that counts
+
+
+def own_references() -> int:
+    """To an array in a dictionary, while a local name for it is counted: more than the dictionary's
+    one, and how many depends on the version of Python."""
+    results = {(): np.empty(0)}
+    held = results.get(())
+    return sys.getrefcount(held)
+
+
+OWN_REFERENCES = own_references()
 
 
 class Scratch:
@@ -167,6 +177,17 @@ class Threaded:
                 if ranges > 1:
                     self.collect(parts, table, begin)
         return out
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        w, v = self.checked("w", w, self.shape[0]), self.checked("v", v, self.shape[1])
+        scores = self.dot(v)
+        return self.tdot(w * scores), scores
+
+    def dot(self, V: Array) -> Array:
+        raise NotImplementedError
+
+    def tdot(self, U: Array) -> Array:
+        raise NotImplementedError
 
     def collect(self, parts: Array, table: Array, begin: int) -> None:
         threads = len(parts) + 1

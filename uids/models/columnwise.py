@@ -24,12 +24,13 @@ ONE = np.uint64(1)
 
 
 class Columnwise:
-    """A diagonal preconditioner M that knows a quicker recursion than ``conjugate.descend``."""
+    """A diagonal preconditioner M that knows a quicker recursion than ``conjugate.descend``, for
+    its own ``operator``."""
 
     def __init__(
         self, curvature: LogisticCurvature, M: Preconditioner, columns: Columns, w: Array
     ) -> None:
-        self.M, self.columns, self.w = M, columns, w
+        self.operator, self.M, self.columns, self.w = curvature, M, columns, w
         self.intercept, self.ridge = curvature.at.intercept, 1 / curvature.scale
 
     def __call__(self, R: Array) -> Array:

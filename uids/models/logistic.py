@@ -183,9 +183,10 @@ class LogisticCurvature:
         return product, scores
 
     def own_products(self, scores: Array) -> Array:
-        """``row_products`` of the rows that it is over, from their scores, in place."""
-        scores *= self._residuals(self.over)[:, 0]
-        return scores
+        """``row_products`` of the rows that it is over, from their scores."""
+        products = self._residuals(self.over)[:, 0]
+        products *= scores
+        return products
 
     def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
         k, b = self.at.columns, self.at.intercept

@@ -42,8 +42,8 @@ class Solution:
     """s, and how far it can be trusted.
 
     ``status`` is "converged", or the sentence that says what to change. The relative residual
-    is computed from the final s. ``note`` says what was done, where there was a choice. ``scores``
-    are what the operator's ``scored_dot`` told of s beside H s, where it has one.
+    is computed from the final s. ``note`` says what was done, where there was a choice.
+    ``scored`` is an s and what the operator's ``scored_dot`` told of it beside H s, if it has one.
     """
 
     value: Array
@@ -51,7 +51,12 @@ class Solution:
     iterations: int
     relative_residual: float
     note: str = ""
-    scores: Array | None = None
+    scored: tuple[Array, Array | None] | None = None
+
+    @property
+    def scores(self) -> Array | None:
+        """X s, where it is known of this s and no other."""
+        return self.scored[1] if self.scored and self.scored[0] is self.value else None
 
     @property
     def converged(self) -> bool:
@@ -65,16 +70,17 @@ class Residual(NamedTuple):
 
 
 def residual(operator: Operator, s: Array, g: Array, scores: Array | None = None) -> Residual:
-    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion. With
-    the ``scores`` of s, see ``Solution``, if they are known before.
+    """r = g − H s and its largest ‖r‖ / ‖g‖ over columns: from s itself, never a recursion. And the
+    ``scores`` of s, see ``Solution``, which may be known before.
 
     A few columns at a time: H s of all of them may pass through n rows at once."""
     if g.shape[1:] in ((), (1,)):
-        if hasattr(operator, "scored_dot"):
-            product, scores = operator.scored_dot(s.reshape(-1), scores)
+        # Of its class: what a wrapper hands on is that of another H.
+        if hasattr(type(operator), "scored_dot"):
+            product, scores = operator.scored_dot(s.reshape(-1), scores)  # type: ignore[attr-defined]
             product = product.reshape(g.shape)
         else:
-            product = operator.dot(s)
+            product, scores = operator.dot(s), None
         product = np.require(product, np.float64, "W")
         r = np.subtract(g, product, out=None if np.may_share_memory(product, s) else product)
     else:

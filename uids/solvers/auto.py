@@ -112,4 +112,4 @@ class Auto:
         if not relative <= self.tol:
             status = unfinished("auto", self.tol, relative, iterations, self.max_iter)
         note = f"cg in the space of the {operator.rows:,} rows: {operator.size:,} parameters"
-        return Solution(s, status, iterations, relative, note, scores)
+        return Solution(s, status, iterations, relative, note, (s, scores))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
@@ -53,7 +54,8 @@ def conjugate_gradients(
         if iterations >= max_iter or restarts > 5:
             status = unfinished(name, tol, relative, iterations, max_iter)
             break
-    return Solution(s.reshape(g.shape), status, iterations, relative, scores=scores)
+    value = s.reshape(g.shape)
+    return Solution(value, status, iterations, relative, scored=(value, scores))
 
 
 def unfinished(name: str, tol: float, relative: float, iterations: int, max_iter: int) -> str:
@@ -118,9 +120,9 @@ def _one(
 
     if limit == 0 or done(r, 0.0):
         return 0
-    own = getattr(precondition, "descend", None)  # the same recursion, by who knows more of H
-    if own is not None:
-        products, well = own(s, r, float(target), limit)
+    own: Any = precondition
+    if getattr(own, "operator", None) is operator:  # the same recursion, by who knows more of H
+        products, well = own.descend(s, r, float(target), limit)
     else:
         products, well = descend(dot, s, r, solve, done, limit)
     if not well and products < limit:

@@ -53,7 +53,7 @@ class Direct:
                 f"solver 'direct' is left with a relative residual of {relative:.1e}: H is too "
                 "ill-conditioned for its arithmetic; lower model.C or scale the features"
             )
-        return Solution(s, status, 0, relative, scores=scores)
+        return Solution(s, status, 0, relative, scored=(s, scores))
 
 
 NOT_POSITIVE_DEFINITE = (
