@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import BrokenBarrierError
 
 MANY = 1024
 
@@ -34,5 +33,5 @@ def on_threads(work: Callable[[int], None], count: int) -> None:
     except BaseException as error:
         failures.append(error)
     failures += [error for error in (future.exception() for future in futures) if error]
-    if failures:  # that others waited in vain for the one that failed is not the cause
-        raise min(failures, key=lambda error: isinstance(error, BrokenBarrierError))
+    if failures:
+        raise failures[0]

@@ -302,19 +302,10 @@ def count_columns(indices, counts):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def csr_rename(indices, starts, ends, place, firsts, first, last, out, bounds):  # type: ignore[no-untyped-def]
-    """In each row of the range, the places of its columns: first those below firsts_1, then those
-    below firsts_2, and so on; bounds_g is where group g + 1 begins."""
-    for r in range(first, last):
-        at = np.uint64(starts[r])
-        for group in range(firsts.size - 1):
-            if group > 0:
-                bounds[group - 1, r] = at
-            for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
-                p = place[indices[j]]
-                if firsts[group] <= p and p < firsts[group + 1]:
-                    out[at] = p
-                    at += ONE
+def rename(indices, names, first, last, out):  # type: ignore[no-untyped-def]
+    """out_j = the name of the column indices_j, for some entries."""
+    for j in range(first, last):
+        out[j] = names[indices[j]]
 
 
 @compiled()

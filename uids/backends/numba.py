@@ -22,7 +22,6 @@ from uids.backends.threads import ALL_ROWS, Share, Threaded, readonly
 from uids.errors import require
 
 PRECISIONS = ("float64", "float32")
-SHORT = 6  # entries of a row for each thread, below which the rows are shared out instead
 FAR = 2**19  # columns: a vector of them is not in the cache of a core, and each number is asked for
 SOON = 160  # entries before its turn; rows as long as that have enough to wait for at once
 PATIENCE = 10  # products, after which many more are likely: one solve may take fewer
@@ -64,14 +63,13 @@ class Stored:
 
 
 class SparseMatrix(Threaded):
-    """CSR. Where rows are long enough, the threads that add share the columns and not the rows:
-    together they need one vector of sums, which stays in the cache where one for each would not.
-    Hessian products store anew what that pays for: few rows of many columns by columns, after some
-    products (``Columns``), and large 0/1 data with their columns renamed (``Layout``)."""
+    """CSR, whose rows the threads share out. Hessian products store anew what that pays for: few
+    rows of many columns by columns, after some products (``Columns``), and large 0/1 data with
+    their columns renamed (``Layout``)."""
 
     def __init__(self, X: Any, threads: int, single: bool) -> None:
         X = X.tocsr()
-        if not X.has_canonical_format:  # sharing out columns and the Gram matrix rely on it
+        if not X.has_canonical_format:  # storing by columns and the Gram matrix rely on it
             X = X.copy()
             X.sum_duplicates()
         values = readonly(X.data)
@@ -82,11 +80,9 @@ class SparseMatrix(Threaded):
             values = readonly(values.astype(np.float32, copy=False))
         kind = "0/1 features" if ones else f"{values.dtype} values"
         super().__init__(X.shape, int(X.nnz), threads, kind)
-        fits = [g for g in range(1, threads + 1) if threads % g == 0]
-        groups = max(g for g in fits if g == 1 or self.entries >= SHORT * g * X.shape[0])
         indptr = unsigned(X.indptr)
         entries = None if ones else values, unsigned(X.indices), indptr[:-1], indptr[1:]
-        self.original = Layout(*entries, groups)
+        self.original = Layout(*entries)
         self.stored = Stored(self.original)  # one for the matrix and its views
         far = X.shape[1] >= FAR and 0 < self.entries < SOON * X.shape[0]
         self.ahead = np.uint64(-(-SOON * X.shape[0] // self.entries) if far else 0)
@@ -175,11 +171,8 @@ class SparseMatrix(Threaded):
                 for start in range(s.first, s.last, len(Z)):
                     end = min(int(s.last), start + len(Z))
                     base, to = np.uint64(start), np.uint64(end)
-                    mine = np.linspace(start, end, x.groups + 1).astype(np.uint64)[s.group :]
-                    self._dot(x, mine[0], mine[1], V, w, Z, base, s.begin, ZERO, s.width)
-                    s.meeting.wait()
+                    self._dot(x, base, to, V, w, Z, base, s.begin, ZERO, s.width)
                     self._tdot(x, s, base, to, Z, base, ZERO, None)
-                    s.meeting.wait()
 
             return self.columns(V.shape, add)
 
@@ -206,7 +199,7 @@ class SparseMatrix(Threaded):
         out, place = self.scratch.result(*shape), self.layout.place
         sums = out if place is None else self.scratch.empty("columns", *shape)
         sums[:] = 0
-        self.sum(sums, add, self.layout.groups)
+        self.sum(sums, add)
         return sums if place is None else moved(sums, place, out, self.threads)
 
     def _dot(
@@ -229,9 +222,8 @@ class SparseMatrix(Threaded):
         begin: Any,
         square: bool | None,
     ) -> None:
-        starts, ends = x.bounds[s.group : s.group + 2]
         U = readonly(U)
-        X = x.data, x.indices, starts, ends, self.listed
+        X = x.data, x.indices, x.starts, x.ends, self.listed
         if U.ndim == 1:
             k.csr_tdot(*X, first, last, U, s.sums.reshape(-1), base, square, self.ahead)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from threading import Barrier, RLock
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +79,7 @@ class Scratch:
 
 class Share(NamedTuple):
     """What one thread adds: rows first:last, columns begin:begin + width of the product, into the
-    columns of ``sums`` from ``at`` on. The ``group`` that have the same rows share ``steps``, of up
-    to STEP numbers for each of them, and can wait for one another."""
+    columns of ``sums`` from ``at`` on; and ``steps``, up to STEP numbers for what is between."""
 
     first: Any
     last: Any
@@ -88,17 +87,11 @@ class Share(NamedTuple):
     at: Any
     begin: Any
     width: Any
-    group: int
     steps: Array
-    meeting: Barrier
 
 
-def one_share(add: Callable[[Share], None], shares: list[Share], t: int) -> None:
-    try:
-        add(shares[t])
-    except BaseException:
-        shares[t].meeting.abort()  # nobody waits for a thread that has failed
-        raise
+def one_of(add: Callable[[Share], None], shares: list[Share], t: int) -> None:
+    add(shares[t])
 
 
 class Threaded:
@@ -145,22 +138,19 @@ class Threaded:
         cuts = self.ranges(self.threads)
         on_threads(lambda t: work(cuts[t], cuts[t + 1]), self.threads)
 
-    def sum(self, out: Array, add: Callable[[Share], None], groups: int = 1) -> Array:
-        """out += the sums over rows to which ``add`` adds a share, on each thread.
-
-        ``groups`` threads share each range of rows and add into the same sums, each to columns of
-        X of its own. The first range is added into out itself and the others into scratch, if
-        they have more to add than to add up in the end.
-        """
+    def sum(self, out: Array, add: Callable[[Share], None]) -> Array:
+        """out += the sums over rows to which ``add`` adds a share, on each thread. The first is
+        added into out itself and the others into scratch, if they have more to add than to add up
+        in the end."""
         if out.size == 0 or self.shape[0] == 0:
             return out
         table = out.reshape(len(out), -1)
         size, columns = table.shape
-        ranges = int(np.clip(self.entries // size, 1, self.threads // groups))
+        ranges = int(np.clip(self.entries // size, 1, self.threads))
         width = min(columns, STEP if ranges == 1 else WIDTH)
         cuts = self.ranges(ranges)
         with self.scratch as scratch:
-            steps = scratch.empty("steps", ranges, min(STEP * groups, self.shape[0] * width))
+            steps = scratch.empty("steps", ranges, min(STEP, self.shape[0] * width))
             for begin in range(0, columns, width):
                 wide = min(width, columns - begin)
                 parts = scratch.zeros(ranges - 1, size, wide)
@@ -168,12 +158,8 @@ class Threaded:
                 for r in range(ranges):
                     sums, at = (table, begin) if r == 0 else (parts[r - 1], 0)
                     a, b, c = (np.uint64(number) for number in (at, begin, wide))
-                    meeting = Barrier(groups)
-                    shares += [
-                        Share(cuts[r], cuts[r + 1], sums, a, b, c, group, steps[r], meeting)
-                        for group in range(groups)
-                    ]
-                on_threads(partial(one_share, add, shares), len(shares))
+                    shares.append(Share(cuts[r], cuts[r + 1], sums, a, b, c, steps[r]))
+                on_threads(partial(one_of, add, shares), len(shares))
                 if ranges > 1:
                     self.collect(parts, table, begin)
         return out
