@@ -426,6 +426,26 @@ def test_the_residual_of_the_solve_leaves_the_scores_of_the_rows(solver, interce
     )
 
 
+def test_an_operator_that_hands_on_the_rest_is_another_one():
+    """One that bends more than the curvature it wraps, whose scores are not its own."""
+    rows = make_rows(n=80, d=6)
+    model = FittedLogistic(np.random.default_rng(0).standard_normal(6), 2, 0.5, False)
+    curvature = model.curvature(rows)
+
+    class Damped:
+        def dot(self, V):
+            return curvature.dot(V) + 0.1 * V
+
+        def __getattr__(self, name):
+            return getattr(curvature, name)
+
+    g = np.random.default_rng(7).standard_normal(6)
+    found = CG().solve(Damped(), g)
+    assert found.converged
+    assert found.scores is None
+    np.testing.assert_allclose((curvature.dense() + 0.1 * np.eye(6)) @ found.value, g, atol=1e-9)
+
+
 def test_many_classes_stay_in_bounded_memory(monkeypatch):
     monkeypatch.setattr("uids.influences.BLOCK", 2**20)
     train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)

@@ -65,12 +65,6 @@ class Matrix:
         return hasattr(self.kernel, "threads") or sp.issparse(getattr(self.kernel, "X", None))
 
     @property
-    def by_columns(self) -> Any | None:
-        """The entries by columns (``columns.Columns``), if the backend has come to store them so;
-        for all rows of the source, of which this may be a view."""
-        return getattr(self.kernel, "by_columns", None)
-
-    @property
     def threads(self) -> int:
         """That the backend has of its own, on which other work on the rows may go too."""
         return int(getattr(self.kernel, "threads", 1))

@@ -103,11 +103,10 @@ class SparseMatrix(Threaded):
             elif self.layout.pays_renaming(d):
                 self.stored.rows = self.layout.by_frequency(d, self.threads)
 
-    @property
-    def by_columns(self) -> Columns | None:
+    def by_columns(self, V: Array) -> Columns | None:
         """For one vector, unless the view has less than half the entries: columns have all."""
         half = 2 * self.entries >= len(self.original.indices)
-        return self.stored.columns if half else None
+        return self.stored.columns if V.ndim == 1 and half else None
 
     def whole(self, u: Array) -> Array:
         """Numbers of the listed rows as those of all rows, 0 for the others."""
@@ -142,7 +141,7 @@ class SparseMatrix(Threaded):
     def _added(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
         with self.scratch:
-            columns = self.by_columns if U.ndim == 1 else None
+            columns = self.by_columns(U)
             if columns:
                 return columns.tdot(self.whole(U), square, self.scratch.result(self.shape[1]))
             x = self.layout
@@ -158,7 +157,7 @@ class SparseMatrix(Threaded):
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
         self.store()
         with self.scratch:
-            columns = self.by_columns if V.ndim == 1 else None
+            columns = self.by_columns(V)
             if columns:
                 x, u = self.original, self.scratch.empty("scores", self.shape[0])
                 self.each(lambda first, last: self._dot(x, first, last, V, w, u, ZERO))
@@ -180,7 +179,7 @@ class SparseMatrix(Threaded):
         u = self.checked("u", u, self.shape[0])
         self.store(by_columns=True)
         with self.scratch:
-            columns = self.by_columns if u.ndim == 1 else None
+            columns = self.by_columns(u)
             if columns:
                 found = columns.outer_dot(self.whole(u))
                 return found if self.listed is ALL_ROWS else found[self.listed]

@@ -222,13 +222,7 @@ class LogisticCurvature:
             return None
         from uids.models.preconditioner import preconditioner
 
-        M = preconditioner(self, head=self.one_hot and self.over.X.source.nnz >= HEAD_ENTRIES)
-        columns = self.over.X.by_columns
-        if columns is None or M.blocks:
-            return M
-        from uids.models.columnwise import Columnwise
-
-        return Columnwise(self, M, columns, self.over.X.kernel.whole(self._w))
+        return preconditioner(self, self.one_hot and self.over.X.source.nnz >= HEAD_ENTRIES)
 
     def dual(self) -> Any | None:
         """The same equation in the space of the rows, where that is known to pay."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
@@ -120,11 +119,7 @@ def _one(
 
     if limit == 0 or done(r, 0.0):
         return 0
-    own: Any = precondition
-    if getattr(own, "operator", None) is operator:  # the same recursion, by who knows more of H
-        products, well = own.descend(s, r, float(target), limit)
-    else:
-        products, well = descend(dot, s, r, solve, done, limit)
+    products, well = descend(dot, s, r, solve, done, limit)
     if not well and products < limit:
         raise UidsError(NOT_POSITIVE_DEFINITE)
     return products
