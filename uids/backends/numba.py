@@ -316,7 +316,8 @@ class DenseMatrix(Threaded):
     def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
         w, v = self.checked("w", w, self.shape[0]), self.checked("v", v, self.shape[1])
         if not self.by_rows(v):
-            return super().scored_dot(w, v)
+            scores = self.dot(v)
+            return self.tdot(w * scores), scores
         scores = np.zeros(self.shape[0])
         return self._gram_dot(w, v, scores), scores
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -90,10 +89,6 @@ class Share(NamedTuple):
     steps: Array
 
 
-def one_of(add: Callable[[Share], None], shares: list[Share], t: int) -> None:
-    add(shares[t])
-
-
 class Threaded:
     """What the two kinds of matrix share: threads, scratch, and which rows of X are meant."""
 
@@ -159,21 +154,10 @@ class Threaded:
                     sums, at = (table, begin) if r == 0 else (parts[r - 1], 0)
                     a, b, c = (np.uint64(number) for number in (at, begin, wide))
                     shares.append(Share(cuts[r], cuts[r + 1], sums, a, b, c, steps[r]))
-                on_threads(partial(one_of, add, shares), len(shares))
+                on_threads(lambda t, shares=shares: add(shares[t]), ranges)  # type: ignore[misc]
                 if ranges > 1:
                     self.collect(parts, table, begin)
         return out
-
-    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
-        w, v = self.checked("w", w, self.shape[0]), self.checked("v", v, self.shape[1])
-        scores = self.dot(v)
-        return self.tdot(w * scores), scores
-
-    def dot(self, V: Array) -> Array:
-        raise NotImplementedError
-
-    def tdot(self, U: Array) -> Array:
-        raise NotImplementedError
 
     def collect(self, parts: Array, table: Array, begin: int) -> None:
         threads = len(parts) + 1
