@@ -97,7 +97,7 @@ class Columns:
 
 
 @compiled()
-def by_length(counts, names, span):  # type: ignore[no-untyped-def]
+def by_length(counts, names, span):
     """The columns span by span, in each the longer first; from LONG on in any order."""
     heads = np.zeros(LONG + ONE, dtype=np.uint64)
     columns = np.uint64(counts.size)
@@ -118,7 +118,7 @@ def by_length(counts, names, span):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def by_columns(data, indices, at, ends, last, places, values, rows):  # type: ignore[no-untyped-def]
+def by_columns(data, indices, at, ends, last, places, values, rows):
     """The entries of columns up to ``last`` to their ``places``, in row r from at_r on."""
     for r in range(np.uint64(at.size)):
         j, stop = at[r], np.uint64(ends[r])
@@ -133,7 +133,7 @@ def by_columns(data, indices, at, ends, last, places, values, rows):  # type: ig
 
 
 @compiled()
-def column_tdot(data, rows, starts, names, first, last, u, square, out):  # type: ignore[no-untyped-def]
+def column_tdot(data, rows, starts, names, first, last, u, square, out):
     """out_c = x_cᵀ u for some columns; ``square`` as in the kernels by rows."""
     for c in range(first, last):
         z = 0.0
@@ -147,7 +147,7 @@ def column_tdot(data, rows, starts, names, first, last, u, square, out):  # type
 
 
 @compiled()
-def column_outer_dot(data, rows, starts, first, last, u, out):  # type: ignore[no-untyped-def]
+def column_outer_dot(data, rows, starts, first, last, u, out):
     """out += Σ_c x_c (x_cᵀ u) over some columns."""
     for c in range(first, last):
         begin, end = np.uint64(starts[c]), np.uint64(starts[c + ONE])

@@ -23,7 +23,7 @@ REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infi
 
 
 @compiled()
-def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base, ahead):  # type: ignore[no-untyped-def]
+def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base, ahead):
     """out_i = w_i x_iᵀ v; w may be None."""
     listed = rows.size > 0
     for i in range(first, last):
@@ -44,7 +44,7 @@ def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base, ahe
 
 
 @compiled()
-def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square, ahead):  # type: ignore[no-untyped-def]
+def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square, ahead):
     """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
@@ -65,7 +65,7 @@ def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, squar
 
 
 @compiled()
-def csr_dot_columns(  # type: ignore[no-untyped-def]
+def csr_dot_columns(
     data, indices, starts, ends, rows, first, last, V, w, out, base, begin, at, width
 ):
     """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``at`` on.
@@ -101,7 +101,7 @@ def csr_dot_columns(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def csr_tdot_columns(  # type: ignore[no-untyped-def]
+def csr_tdot_columns(
     data, indices, starts, ends, rows, first, last, U, out, base, begin, at, width, square
 ):
     """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
@@ -134,7 +134,7 @@ def csr_tdot_columns(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def csr_gram(data, indices, starts, ends, rows, first, last, w, out):  # type: ignore[no-untyped-def]
+def csr_gram(data, indices, starts, ends, rows, first, last, w, out):
     """out += Σ_i w_i x_i x_iᵀ, of which only the half with column ≥ row (indices are sorted)."""
     listed = rows.size > 0
     for i in range(first, last):
@@ -148,7 +148,7 @@ def csr_gram(data, indices, starts, ends, rows, first, last, w, out):  # type: i
 
 
 @compiled()
-def mirror(A):  # type: ignore[no-untyped-def]
+def mirror(A):
     """A_ij = A_ji for j < i, square by square: both stay in the cache."""
     n = np.uint64(A.shape[0])
     for top in range(np.uint64(0), n, SQUARE):
@@ -159,7 +159,7 @@ def mirror(A):  # type: ignore[no-untyped-def]
 
 
 @compiled(REORDER)
-def dense_dot(X, rows, first, last, v, out):  # type: ignore[no-untyped-def]
+def dense_dot(X, rows, first, last, v, out):
     """out_i = x_iᵀ v."""
     listed = rows.size > 0
     for i in range(first, last):
@@ -171,7 +171,7 @@ def dense_dot(X, rows, first, last, v, out):  # type: ignore[no-untyped-def]
 
 
 @compiled(REORDER)
-def dense_tdot(X, rows, first, last, u, out, square):  # type: ignore[no-untyped-def]
+def dense_tdot(X, rows, first, last, u, out, square):
     """out += Σ_i u_i x_i."""
     listed = rows.size > 0
     for i in range(first, last):
@@ -183,7 +183,7 @@ def dense_tdot(X, rows, first, last, u, out, square):  # type: ignore[no-untyped
 
 
 @compiled(REORDER)
-def dense_gram_dot(X, rows, first, last, w, v, out, scores, ahead):  # type: ignore[no-untyped-def]
+def dense_gram_dot(X, rows, first, last, w, v, out, scores, ahead):
     """out += Σ_i w_i (x_iᵀ v) x_i, four rows at a time: each is read from memory once, and v and
     out from the cache a quarter as often. Unless ``scores`` is None, x_iᵀ v goes there. ``ahead``
     has the next four brought in meanwhile, see ``DenseMatrix``: two in either loop."""
@@ -244,7 +244,7 @@ def dense_gram_dot(X, rows, first, last, w, v, out, scores, ahead):  # type: ign
 
 
 @compiled()
-def collect(parts, first, last, out, at):  # type: ignore[no-untyped-def]
+def collect(parts, first, last, out, at):
     """Columns of out from ``at`` on += Σ_t parts_t for the rows first:last, always in the same
     order; the parts are zero again."""
     width = np.uint64(parts.shape[2])
@@ -263,7 +263,7 @@ def collect(parts, first, last, out, at):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def csr_cuts(starts, ends, rows, count, total, cuts):  # type: ignore[no-untyped-def]
+def csr_cuts(starts, ends, rows, count, total, cuts):
     """Cuts of the ``count`` rows into len(cuts) − 1 ranges of about as many stored entries."""
     listed = rows.size > 0
     ranges = cuts.size - 1
@@ -281,7 +281,7 @@ def csr_cuts(starts, ends, rows, count, total, cuts):  # type: ignore[no-untyped
 
 
 @compiled()
-def csr_split(indices, starts, ends, column, out):  # type: ignore[no-untyped-def]
+def csr_split(indices, starts, ends, column, out):
     """out_r = where in row r the columns from ``column`` on begin; indices are sorted."""
     for r in range(np.uint64(out.size)):
         low, high = np.uint64(starts[r]), np.uint64(ends[r])
@@ -295,21 +295,21 @@ def csr_split(indices, starts, ends, column, out):  # type: ignore[no-untyped-de
 
 
 @compiled()
-def count_columns(indices, counts):  # type: ignore[no-untyped-def]
+def count_columns(indices, counts):
     """counts += how often each column occurs."""
     for j in indices:
         counts[j] += 1
 
 
 @compiled()
-def rename(indices, names, first, last, out):  # type: ignore[no-untyped-def]
+def rename(indices, names, first, last, out):
     """out_j = the name of the column indices_j, for some entries."""
     for j in range(first, last):
         out[j] = names[indices[j]]
 
 
 @compiled()
-def stored(starts, ends, rows):  # type: ignore[no-untyped-def]
+def stored(starts, ends, rows):
     """How many entries the listed rows store."""
     total = np.uint64(0)
     for r in rows:
@@ -318,7 +318,7 @@ def stored(starts, ends, rows):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def all_ones(data):  # type: ignore[no-untyped-def]
+def all_ones(data):
     for value in data:  # noqa: SIM110
         if value != 1.0:
             return False

@@ -119,7 +119,7 @@ def batch(raw: bytes, where: str) -> tuple[Any, Any]:
             f"{where} is not a batch of CIFAR-10: it has {len(labels)} labels and "
             f"{len(pixels)} bytes of pixels, {PIXELS} of which make an image"
         )
-    rows = np.frombuffer(pixels, np.uint8)
+    rows: Any = np.frombuffer(pixels, np.uint8)
     if is_fortran:
         rows = rows.reshape(PIXELS, -1).T
     return rows.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), np.array(labels)

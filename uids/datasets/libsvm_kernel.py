@@ -52,7 +52,7 @@ FIVES = _powers_of_five()
 
 
 @compiled()
-def _product(a: Any, b: Any) -> Any:
+def _product(a, b):
     """The 128 bits of a b as (high, low)."""
     a1, a0, b1, b0 = a >> HALF, a & LOW_HALF, b >> HALF, b & LOW_HALF
     middle = a1 * b0 + ((a0 * b0) >> HALF)
@@ -61,7 +61,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 @compiled()
-def rounded(digits: Any, power: Any) -> Any:
+def rounded(digits, power):
     """digits · 10^power as the nearest float64, and whether it is; for 0 < digits < 2^64.
 
     Eisel and Lemire's method (D. Lemire, Number parsing at a gigabyte per second, 2021): the
@@ -98,19 +98,19 @@ def rounded(digits: Any, power: Any) -> Any:
 
 
 @compiled()
-def _ends_word(c: Any) -> Any:
+def _ends_word(c):
     return (c == SPACE) | (c == HASH) | (TAB <= c <= RETURN)
 
 
 @compiled()
-def _after_spaces(text: Any, i: Any) -> Any:
+def _after_spaces(text, i):
     while text[i] == SPACE or (TAB <= text[i] <= RETURN and text[i] != NEWLINE):
         i += ONE
     return i
 
 
 @compiled()
-def _number(text: Any, i: Any) -> Any:
+def _number(text, i):
     """The word at i as a number, the place behind it, and whether it is that for certain."""
     d = np.uint64(text[i]) - ZERO
     if d <= NINE and _ends_word(text[i + ONE]):  # a third of the time where all values are 1
@@ -181,16 +181,16 @@ def _number(text: Any, i: Any) -> Any:
 
 @compiled()
 def scan(
-    text: Any,
-    at: Any,
-    row: Any,
-    stored: Any,
-    line: Any,
-    labels: Any,
-    ends: Any,
-    indices: Any,
-    values: Any,
-) -> Any:
+    text,
+    at,
+    row,
+    stored,
+    line,
+    labels,
+    ends,
+    indices,
+    values,
+):
     """Read lines from byte ``at`` on, to the end or to a line that is left to ``parse_line``.
 
     text: uint8; at, row, stored, line: uint64, each the number of those before. Fills labels
