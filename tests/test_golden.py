@@ -1,0 +1,61 @@
+"""Whole runs against the numbers that are kept in ``tests/golden``, see ``golden_runs.py``.
+
+Iterations and residuals tell of the way to a number, and rounding may change them: they are not
+compared. Everything else is equal to TOLERANCE of the largest number beside it, which is what another
+BLAS or another order of a sum leaves of it; ``UIDS_GOLDEN=1e-12`` asks for more, on the machine and
+with the packages on which the numbers were made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+from golden_runs import FOLDER, numbers, runs
+
+import uids
+
+pytestmark = pytest.mark.xdist_group("numba")
+TOLERANCE = float(os.environ.get("UIDS_GOLDEN", "1e-9"))
+OF_THE_WAY = {"iterations", "relative_residual", "identity_error", "solver", "status"}
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(FOLDER.glob("*.json"))])
+def test_every_number_is_what_it_was(name):
+    words = runs()[name]
+    if "torch" in name or name == "mlp":
+        pytest.importorskip("torch")
+    kept = json.loads((FOLDER / f"{name}.json").read_text())
+    differences = list(compare(kept, numbers(uids.run(**words, cache=False)), name))
+    assert not differences
+
+
+def test_every_run_is_kept():
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(runs())
+
+
+def compare(kept, found, where):
+    """Sentences on what differs. A key that is new is no difference."""
+    if isinstance(kept, dict):
+        for key in kept.keys() - OF_THE_WAY:
+            if key not in found:
+                yield f"{where}.{key} is gone"
+            else:
+                yield from compare(kept[key], found[key], f"{where}.{key}")
+    elif isinstance(kept, list) and kept and all(isinstance(value, float) for value in kept):
+        error = np.abs(np.subtract(kept, found)).max() / np.abs(kept).max()
+        if not error <= TOLERANCE:
+            yield f"{where}: {error:.1e}"
+    elif isinstance(kept, list):
+        if len(kept) != len(found):
+            yield f"{where}: {len(kept)} → {len(found)}"
+        else:
+            for i, (one, other) in enumerate(zip(kept, found, strict=True)):
+                yield from compare(one, other, f"{where}[{i}]")
+    elif isinstance(kept, float) and isinstance(found, float):
+        if not abs(kept - found) <= TOLERANCE * max(1.0, abs(kept)):
+            yield f"{where}: {kept!r} → {found!r}"
+    elif kept != found:
+        yield f"{where}: {kept!r} → {found!r}"
