@@ -42,7 +42,7 @@ class Problem:
 def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import Matrix
     from uids.models import Rows
-    from uids.models.logistic import FittedLogistic
+    from uids.models.logistic.curvature import FittedLogistic
     from uids.registry import component
 
     backend = component("backend", backend)
@@ -53,8 +53,8 @@ def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
 
 def uids_phi(folder: Path) -> Any:
     """The solve and the products, on rows that are prepared: what the others are timed for."""
-    from uids.influences import influence_at
     from uids.registry import REGISTRIES
+    from uids.scoring.influence import influence_at
 
     train, validation, fitted = rows_of(Problem(folder))
 

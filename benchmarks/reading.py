@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from uids.datasets.files import load
-from uids.datasets.libsvm import parse
+from uids.datasets.formats.libsvm import parse
 
 PIECE = 8_000_000  # bytes that are made; a file has them over and over
 

@@ -28,7 +28,7 @@ def cli(tmp_path, monkeypatch, capsys):
     """Run the command in this process, in an empty folder: (exit code, stdout, stderr)."""
     from hydra.core.global_hydra import GlobalHydra
 
-    from uids.cli import main
+    from uids.app.cli import main
 
     monkeypatch.chdir(tmp_path)
 
@@ -46,16 +46,16 @@ def entry_points(monkeypatch):
     """Put made-up entry points beside the built-ins: entry_points(kind, name, target, package)."""
     from types import SimpleNamespace
 
-    import uids.registry
+    import uids.registry.registry
 
-    real, made = uids.registry.installed, []
+    real, made = uids.registry.registry.installed, []
 
     def add(kind, name, target, package="acme", version="1.2"):
         dist = SimpleNamespace(name=package, version=version)
         made.append((f"uids.{kind}s", SimpleNamespace(name=name, value=target, dist=dist)))
 
     monkeypatch.setattr(
-        uids.registry,
+        uids.registry.registry,
         "installed",
         lambda group: (*real(group), *(point for g, point in made if g == group)),
     )

@@ -62,7 +62,7 @@ def tall(n=6000, d=210, seed=3):
 
 def runs():
     """name ↦ the keywords of a run."""
-    # As many threads everywhere: they are named in the metrics, and another number rounds otherwise.
+    # As many threads everywhere: the metrics name them, and another number rounds otherwise.
     numba = build("backend", "numba", threads=2)
     exact = {"model": build("model", "logreg", tol=1e-13), "repeats": 2}
     found = {}
@@ -139,7 +139,7 @@ def runs():
 
 def numbers(result):
     """What is kept of a run: the metrics but for times and versions, φ, π and the kept rows."""
-    from uids.report.files import plain
+    from uids.system.files import plain
 
     metrics = {key: value for key, value in plain(result.metrics).items() if key not in LEFT_OUT}
     return {

@@ -15,21 +15,22 @@ from problems import TwoProducts, make_rows
 
 import uids
 import uids.backends.auto
-import uids.compiled
-from uids.backends import Matrix, columns, kernels, layout
+import uids.system.compiled
+from uids.backends import Matrix
 from uids.backends import numba as module
 from uids.backends.auto import Auto
+from uids.backends.loops import columns, kernels, layout
 from uids.backends.numba import PATIENCE, Numba
 from uids.backends.numpy import Numpy
 from uids.datasets import Data
+from uids.datasets.split import split
 from uids.errors import UidsError
-from uids.influences import influence_at
 from uids.models.logreg import LogisticRegression
-from uids.pipeline import rows_of
+from uids.pipeline.run import rows_of
+from uids.pipeline.settings import SplitSettings
 from uids.registry import REGISTRIES
-from uids.settings import SplitSettings
+from uids.scoring.influence import influence_at
 from uids.solvers.cg import CG
-from uids.split import split
 
 # In one worker: two would each compile the same loops.
 pytestmark = pytest.mark.xdist_group("numba")
@@ -527,8 +528,8 @@ def test_without_a_folder_to_write_to_nothing_is_cached(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: (function, options["nogil"])
 
-    monkeypatch.setattr(uids.compiled, "njit", njit)
-    assert uids.compiled.compiled()(len) == (len, True)
+    monkeypatch.setattr(uids.system.compiled, "njit", njit)
+    assert uids.system.compiled.compiled()(len) == (len, True)
 
 
 @pytest.mark.parametrize("fields", [{"precision": "half"}, {"threads": 0}])

@@ -9,8 +9,8 @@ import uids
 from uids.backends import Matrix
 from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
-from uids.baselines import NAMES, fit_with, stacked, verdict
 from uids.models.logreg import LogisticRegression
+from uids.pipeline.baselines import NAMES, fit_with, stacked, verdict
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -6,8 +6,8 @@ import pytest
 from problems import TwoProducts, make_rows
 
 import uids
-from uids import cache
 from uids.models.logreg import LogisticRegression
+from uids.pipeline import fit_cache as cache
 from uids.solvers.cg import CG
 
 

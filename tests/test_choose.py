@@ -9,14 +9,14 @@ import pytest
 from problems import make_rows
 
 import uids
-from uids.choose import Judged, explain, guarded, rows_needed, upper_bound
-from uids.crossfit import crossfit, fold_numbers
-from uids.influences import influence_at
 from uids.models.logreg import LogisticRegression
-from uids.pipeline import make_settings
-from uids.settings import ChooseSettings
+from uids.pipeline.run import make_settings
+from uids.pipeline.settings import ChooseSettings
+from uids.scoring.crossfit import crossfit, fold_numbers
+from uids.scoring.influence import influence_at
+from uids.selection.choose import Judged, explain, guarded, rows_needed, upper_bound
+from uids.selection.subset import draw_subset
 from uids.solvers.direct import Direct
-from uids.subset import draw_subset
 
 MODEL = LogisticRegression(C=0.5)
 
@@ -38,8 +38,8 @@ def test_cross_fitting_is_what_a_slow_loop_gives(classes, sparse):
     full, found = problem(classes, sparse)
     train, validation = found.train, found.validation
     settings = make_settings(ratio="auto", choose={"folds": 3, "ratios": [0.9, 0.7]})
-    from uids.choose import choose
     from uids.samplers.dropout import Dropout
+    from uids.selection.choose import choose
 
     told = choose(MODEL, Dropout(), settings, full, found).told
     number = fold_numbers(validation.y, 3, settings.seed)

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from uids import __version__
+from uids.pipeline.settings import Settings
 from uids.registry import REGISTRIES
-from uids.settings import Settings
 
 
 def runs(folder):
@@ -277,8 +277,8 @@ def fresh(code, *arguments):
     "code",
     [
         "import uids",
-        "from uids.cli import main; assert main(['--help']) == 0",
-        "from uids.cli import main; assert main(['sampler=sigmod']) == 1",
+        "from uids.app.cli import main; assert main(['--help']) == 0",
+        "from uids.app.cli import main; assert main(['sampler=sigmod']) == 1",
     ],
 )
 def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
@@ -294,7 +294,7 @@ def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
 def test_the_installed_hydra_warns_of_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for words in (["repeats=1"], ["repeats=1", "seed=0,1", "-m"]):
-        done = fresh("import sys; from uids.cli import main; sys.exit(main())", *words)
+        done = fresh("import sys; from uids.app.cli import main; sys.exit(main())", *words)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
 
@@ -303,7 +303,7 @@ def test_tab_completion(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMP_LINE", "uids sampler=s")
     monkeypatch.setenv("COMP_POINT", "14")
-    done = fresh("import sys; from uids.cli import main; main()", "-sc", "query=bash")
+    done = fresh("import sys; from uids.app.cli import main; main()", "-sc", "query=bash")
     assert done.stdout.split() == ["sampler=sigmoid"], done.stderr
 
 
@@ -330,7 +330,7 @@ def test_no_yaml_shadows_a_component(root):
 def test_the_defaults_of_python_and_of_the_command_agree(cli):
     import inspect
 
-    from uids.pipeline import run
+    from uids.pipeline.run import run
 
     shown = yaml.safe_load(cli("--cfg", "job")[1])
     for kind in REGISTRIES:

@@ -10,7 +10,8 @@ import pytest
 import real_data
 
 import uids
-from uids.datasets import check, click_logs
+from uids.datasets import check
+from uids.datasets.public import click_logs
 from uids.registry import REGISTRIES
 
 DATASETS = REGISTRIES["dataset"]

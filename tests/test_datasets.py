@@ -17,8 +17,8 @@ from sklearn.datasets import dump_svmlight_file
 
 import uids
 from uids.datasets import files
-from uids.datasets.cifar import batch
 from uids.datasets.files import File, locate
+from uids.datasets.public.cifar import batch
 from uids.registry import REGISTRIES
 
 DATASETS = REGISTRIES["dataset"]
@@ -64,7 +64,7 @@ def test_a_file_is_parsed_once_and_then_mapped(tmp_path, monkeypatch):
     component = DATASETS.build("libsvm", train=str(tmp_path / "train"))
     first = component.load()
     with monkeypatch.context() as patch:
-        patch.setattr("uids.datasets.libsvm.parse", lambda *_: pytest.fail("parsed again"))
+        patch.setattr("uids.datasets.formats.libsvm.parse", lambda *_: pytest.fail("parsed again"))
         again = component.load()
     np.testing.assert_array_equal(first.X.toarray(), again.X.toarray())
     for array in (again.X.data, again.X.indices, again.X.indptr):

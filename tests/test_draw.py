@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
-from uids.draw import _authors_sizes, _groups, _sizes, draw, inclusion_probabilities
+from uids.selection.draw import _authors_sizes, _groups, _sizes, draw, inclusion_probabilities
 
 probabilities = arrays(
     np.float64, st.integers(2, 60), elements=st.sampled_from([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])

@@ -8,10 +8,13 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression as Sklearn
 
 import uids
-from uids.backends import Matrix, columns
+from uids.backends import Matrix
+from uids.backends.loops import columns
 from uids.backends.numpy import Numpy
-from uids.models import Rows, logistic, newton
-from uids.models.logistic import FittedLogistic, LogisticCurvature
+from uids.models import Rows
+from uids.models.logistic import curvature as logistic
+from uids.models.logistic import newton
+from uids.models.logistic.curvature import FittedLogistic, LogisticCurvature
 from uids.models.logreg import LogisticRegression
 from uids.solvers.auto import Auto
 

@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-from uids.evaluate import auc, evaluate, gamma, worst_cases
+from uids.pipeline.evaluate import auc, evaluate, gamma, worst_cases
 
 
 def worst_case(losses, delta):

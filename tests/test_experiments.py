@@ -9,8 +9,8 @@ import real_data
 from sklearn.datasets import dump_svmlight_file
 
 import uids
-from uids.report.paper import METHODS, PAPER
-from uids.report.timing import PAPER as PAPER_SECONDS
+from uids.report.experiments.paper import METHODS, PAPER
+from uids.report.experiments.timing import PAPER as PAPER_SECONDS
 
 FAST = "repeats=2"
 CONF = Path(__file__).parent.parent / "conf" / "experiment"

@@ -13,11 +13,11 @@ from problems import TwoProducts, make_rows
 import uids
 from uids.backends import Matrix
 from uids.backends.numpy import Numpy
-from uids.influences import influence_at
 from uids.models import Rows
-from uids.models.logistic import FittedLogistic
+from uids.models.logistic.curvature import FittedLogistic
 from uids.models.logreg import LogisticRegression
 from uids.registry import REGISTRIES
+from uids.scoring.influence import influence_at
 from uids.solvers.cg import CG
 from uids.solvers.direct import Direct
 
@@ -215,7 +215,7 @@ def test_pairs_come_in_blocks(monkeypatch):
     model = LogisticRegression().fit(train)
     found = influence_at(model.curvature(train), train, validation, Direct())
     ((_, whole),) = found.pairs()
-    monkeypatch.setattr("uids.influences.BLOCK", 8 * 50 * 10)
+    monkeypatch.setattr("uids.scoring.influence.BLOCK", 8 * 50 * 10)
     blocks = list(found.pairs())
     assert [first for first, _ in blocks] == [0, 10, 20]
     np.testing.assert_allclose(np.hstack([block for _, block in blocks]), whole, atol=1e-12)
@@ -227,8 +227,8 @@ def test_estimates_for_large_problems(classes, monkeypatch):
     model = LogisticRegression(C=1.0).fit(train)
     exact = influence_at(model.curvature(train), train, train, Direct())
     values = [exact.psi_norm, exact.leverage, exact.self_influence]
-    monkeypatch.setattr("uids.influences.EXACT_LIMIT", 10)
-    monkeypatch.setattr("uids.influences.BLOCK", 8 * 80 * 50)
+    monkeypatch.setattr("uids.scoring.influence.EXACT_LIMIT", 10)
+    monkeypatch.setattr("uids.scoring.influence.BLOCK", 8 * 80 * 50)
     rough = influence_at(model.curvature(train), train, train, Direct(), seed=1)
     for value, estimate in zip(
         values, [rough.psi_norm, rough.leverage, rough.self_influence], strict=True
@@ -447,7 +447,7 @@ def test_an_operator_that_hands_on_the_rest_is_another_one():
 
 
 def test_many_classes_stay_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr("uids.influences.BLOCK", 2**20)
+    monkeypatch.setattr("uids.scoring.influence.BLOCK", 2**20)
     train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)
     model = LogisticRegression().fit(train)
     found = influence_at(model.curvature(train), train, validation, CG(tol=1e-4))

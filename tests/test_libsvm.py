@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_files
 
 import uids
-from uids.datasets import libsvm
 from uids.datasets.files import GrowingArray, load
-from uids.datasets.libsvm_kernel import rounded, scan
-from uids.datasets.libsvm_text import parse_block
+from uids.datasets.formats import libsvm
+from uids.datasets.formats.libsvm_kernel import rounded, scan
+from uids.datasets.formats.libsvm_text import parse_block
 
 SMALL = 2**22  # a block that holds the whole file: read without the compiled scan
 BLOCKS = (SMALL, 2**12, 5, 1)  # below the file's size: with it, and with cuts in many places
@@ -290,7 +290,7 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
 def test_a_small_file_does_not_wait_for_numba(tmp_path):
     (tmp_path / "a").write_text("1 1:1\n")
     code = (
-        "import sys; from pathlib import Path; from uids.datasets.libsvm import parse; "
+        "import sys; from pathlib import Path; from uids.datasets.formats.libsvm import parse; "
         "parse({'train': Path('a')}, Path('.')); sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
@@ -301,8 +301,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     code = """
 import resource, sys
 from pathlib import Path
-from uids.datasets.libsvm import parse
-from uids.datasets.libsvm_kernel import scan
+from uids.datasets.formats.libsvm import parse
+from uids.datasets.formats.libsvm_kernel import scan
 def peak(text, times):
     Path("text").write_bytes(b"")
     with open("text", "ab") as file:

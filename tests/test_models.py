@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 from sklearn.metrics import log_loss
 
 from uids.errors import UidsError
-from uids.models.logistic import FittedLogistic
+from uids.models.logistic.curvature import FittedLogistic
 from uids.models.logreg import LogisticRegression
 
 

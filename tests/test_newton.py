@@ -11,10 +11,13 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 from uids.backends import Matrix
 from uids.backends.numpy import Numpy
 from uids.errors import UidsError
-from uids.models import Rows, logistic, newton, preconditioner
-from uids.models.logistic import FittedLogistic
+from uids.models import Rows
+from uids.models.logistic import curvature as logistic
+from uids.models.logistic import head as preconditioner
+from uids.models.logistic import newton
+from uids.models.logistic.curvature import FittedLogistic
+from uids.models.logistic.newton import minimise, search
 from uids.models.logreg import SKLEARN, LogisticRegression
-from uids.models.newton import minimise, search
 
 
 def objective(fitted, rows, weights=None):

@@ -9,7 +9,7 @@ import pytest
 from problems import TwoProducts, make_rows
 
 import uids
-from uids.report.files import plain
+from uids.system.files import plain
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def test_a_ratio_of_one_keeps_everything():
 
 
 def test_weights_are_the_inverse_inclusion_probabilities():
-    from uids.draw import Draw
     from uids.samplers.optimal import Optimal
     from uids.samplers.random import Random
-    from uids.subset import row_weights
+    from uids.selection.draw import Draw
+    from uids.selection.subset import row_weights
 
     drawn = Draw(np.arange(2), np.array([0.5, 0.25]))
     np.testing.assert_allclose(row_weights(drawn, Optimal()), [2 / 3, 4 / 3])

@@ -12,9 +12,9 @@ import pytest
 
 import uids
 from uids.report import page
-from uids.report.files import plain, replacing, write_json
 from uids.report.run import read_metrics, rebuild_run, write_failure, write_run
 from uids.report.table import change, columns
+from uids.system.files import plain, replacing, write_json
 
 KEYS = {
     "dataset": {"name", "rows", "features", "classes"},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uids.report.auto import NAMES, compare, figure, tables
+from uids.report.experiments.auto import NAMES, compare, figure, tables
 
 
 def made(noise, seed, gain, ratio="auto", name="wine", kind="random"):

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 
 from uids.backends import Matrix
 from uids.backends.numpy import Numpy
-from uids.models import Rows, logistic
-from uids.models.logistic import FittedLogistic, LogisticCurvature, add
-from uids.models.preconditioner import RUNS, spread
-from uids.models.sampled import TALL, sampled, suits
+from uids.models import Rows
+from uids.models.logistic import curvature as logistic
+from uids.models.logistic.curvature import FittedLogistic, LogisticCurvature, add
+from uids.models.logistic.head import RUNS, spread
+from uids.models.logistic.row_sample import TALL, sampled, suits
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
 from uids.solvers.pcg import PCG

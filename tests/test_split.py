@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uids.datasets import Data, check
+from uids.datasets.split import flip, split
 from uids.errors import UidsError
-from uids.settings import SplitSettings
-from uids.split import flip, split
+from uids.pipeline.settings import SplitSettings
 
 
 def data(n=100, positive=0.3, **parts):

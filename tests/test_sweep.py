@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from uids.sweep import applicable, run_name
+from uids.app.sweep import applicable, run_name
 
 FAST = "repeats=1"
 
@@ -265,7 +265,7 @@ def test_fields_are_dropped_only_where_a_rival_has_them():
 
 @pytest.mark.parametrize("name", ["4573395e3649", "000000000012", "1_000_000"])
 def test_a_name_that_reads_as_a_number_stays_as_it_is(cli, folder, monkeypatch, name):
-    monkeypatch.setattr("uids.sweep.run_name", lambda *_: name)
+    monkeypatch.setattr("uids.app.sweep.run_name", lambda *_: name)
     code, _, err = cli("seed=0", FAST, "-m")
     assert code == 0, err
     assert [path.parent.name for path in folder.glob("*/metrics.json")] == [name]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import uids
-from uids.datasets import check, tables
+from uids.datasets import check
+from uids.datasets.formats import tables
 from uids.registry import REGISTRIES
 
 DATASETS = REGISTRIES["dataset"]
@@ -280,7 +281,7 @@ def test_files_that_are_no_parquet(tmp_path):
 
 
 def test_a_target_with_too_many_values_is_no_class(tmp_path, monkeypatch):
-    monkeypatch.setattr("uids.datasets.table_encoding.CLASSES", 20)
+    monkeypatch.setattr("uids.datasets.formats.table_encoding.CLASSES", 20)
     path = write(people(), tmp_path / "t.csv")
     with pytest.raises(uids.UidsError, match="column 'id' has more than 20 different values"):
         DATASETS.build("csv", train=path, target="id").load()

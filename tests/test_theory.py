@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 from problems import make_rows
 from scipy.special import expit
 
-from uids.evaluate import worst_cases
-from uids.influences import influence_at
 from uids.models.logreg import LogisticRegression
+from uids.pipeline.evaluate import worst_cases
 from uids.registry import REGISTRIES
-from uids.scores import Scores
+from uids.scoring.influence import influence_at
+from uids.scoring.scores import Scores
 from uids.solvers.direct import Direct
 
 problems = {

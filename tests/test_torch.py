@@ -9,12 +9,12 @@ torch = pytest.importorskip("torch")
 import uids
 from uids.backends import Matrix
 from uids.backends.torch import Torch
-from uids.influences import influence_at
 from uids.models import Rows
 from uids.models.logreg import LogisticRegression
-from uids.models.torch_curvature import FittedTorch
+from uids.models.torch.curvature import FittedTorch
 from uids.models.torch_logreg import TorchLogisticRegression
 from uids.models.torch_module import TorchModule
+from uids.scoring.influence import influence_at
 from uids.solvers.cg import CG
 from uids.solvers.direct import Direct
 from uids.solvers.lissa import LiSSA
@@ -272,7 +272,7 @@ def test_large_networks_estimate_their_diagonal(monkeypatch):
     train = make_rows(n=40, d=3)
     curvature = small(damping=0.1).fit(train).curvature(train)
     exact = curvature.diagonal()
-    monkeypatch.setattr("uids.models.torch_curvature.DIAGONAL_LIMIT", 1)
+    monkeypatch.setattr("uids.models.torch.curvature.DIAGONAL_LIMIT", 1)
     rough = curvature.diagonal()
     assert (rough > 0).all()
     assert np.linalg.norm(rough - exact) < 0.2 * np.linalg.norm(exact)

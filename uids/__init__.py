@@ -19,12 +19,12 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Data": "uids.datasets",
     "REGISTRIES": "uids.registry",
-    "Result": "uids.pipeline",
-    "Scores": "uids.scores",
-    "Settings": "uids.settings",
+    "Result": "uids.pipeline.run",
+    "Scores": "uids.scoring.scores",
+    "Settings": "uids.pipeline.settings",
     "UidsError": "uids.errors",
-    "influence": "uids.influences",
-    "run": "uids.pipeline",
+    "influence": "uids.scoring.influence",
+    "run": "uids.pipeline.run",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])
 

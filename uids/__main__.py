@@ -2,6 +2,6 @@
 
 import sys
 
-from uids.cli import main
+from uids.app.cli import main
 
 sys.exit(main())

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.backends import Array, blocks
-from uids.backends import kernels as k
-from uids.backends.columns import Columns, pays
-from uids.backends.layout import Layout, moved, release
-from uids.backends.threads import ALL_ROWS, Share, Threaded, readonly
+from uids.backends.loops import kernels as k
+from uids.backends.loops.columns import Columns, pays
+from uids.backends.loops.layout import Layout, moved, release
+from uids.backends.loops.threaded import ALL_ROWS, Share, Threaded, readonly
 from uids.errors import require
 
 PRECISIONS = ("float64", "float32")

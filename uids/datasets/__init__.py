@@ -28,7 +28,7 @@ class Data:
 
     X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
     source has its own validation or test rows, they are pairs (X, y) with the same features.
-    ``paper_rows`` is N of the paper's split, see ``uids/datasets/paper.py``.
+    ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/libsvm_sets.py``.
     """
 
     X: Any

@@ -11,8 +11,8 @@ import numpy as np
 from uids.backends import Array
 from uids.errors import UidsError, require
 from uids.models import Rows
-from uids.models.logistic import FittedLogistic, transposed
-from uids.models.newton import minimise
+from uids.models.logistic.curvature import FittedLogistic, transposed
+from uids.models.logistic.newton import minimise
 
 SKLEARN = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 

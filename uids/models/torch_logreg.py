@@ -11,7 +11,7 @@ from uids.backends import Array
 from uids.backends.torch import DTYPES, Torch
 from uids.errors import UidsError, require
 from uids.models import Rows
-from uids.models.torch_curvature import FittedTorch, LinearScores, cross_entropy, minimise
+from uids.models.torch.curvature import FittedTorch, LinearScores, cross_entropy, minimise
 
 
 @dataclass(frozen=True)

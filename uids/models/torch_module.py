@@ -13,8 +13,8 @@ from uids.backends import Array
 from uids.backends.torch import DTYPES
 from uids.errors import require
 from uids.models import Rows
-from uids.models.networks import NETWORKS
-from uids.models.torch_curvature import FittedTorch, ModuleScores, cross_entropy, minimise
+from uids.models.torch.curvature import FittedTorch, ModuleScores, cross_entropy, minimise
+from uids.models.torch.networks import NETWORKS
 
 CURVATURES = ("gauss_newton", "hessian")
 

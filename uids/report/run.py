@@ -22,11 +22,10 @@ import pyarrow.parquet as pq
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.pipeline import Result
+from uids.pipeline.run import Result
 from uids.report import page
 from uids.report.choice import selection_figure
 from uids.report.figures import influence_figure, png
-from uids.report.files import replacing, write_json, write_text
 from uids.report.table import (
     OPTIMISTIC,
     comparison,
@@ -37,6 +36,7 @@ from uids.report.table import (
     run_table,
     selection_line,
 )
+from uids.system.files import replacing, write_json, write_text
 
 
 def write_run(folder: Path, result: Result, command: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uids.report import page
 from uids.report.figures import png
-from uids.report.files import replacing
 from uids.report.table import columns
+from uids.system.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

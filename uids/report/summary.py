@@ -13,11 +13,11 @@ from typing import Any
 from uids.errors import UidsError
 from uids.report import page
 from uids.report.figures import sweep_figure
-from uids.report.files import write_json, write_text
 from uids.report.run import read_metrics
 from uids.report.section import Run, Section
 from uids.report.seeds import SEEDS, averaged, seeds_section
 from uids.report.table import change, number, standard_error
+from uids.system.files import write_json, write_text
 
 PLAN = "sweep.json"
 MEASURES = ("logloss", "accuracy", "auc")
@@ -86,7 +86,7 @@ def experiment(report: str, runs: list[Run]) -> list[Section]:
     """The sections of ``sweep.report``; none where there is nothing to tell yet."""
     if report == "points" or not runs:
         return []
-    from uids.report import auto, paper, solvers, timing
+    from uids.report.experiments import auto, paper, solvers, timing
 
     modules = {"auto": auto, "paper": paper, "solvers": solvers, "timing": timing}
     known = {name: module.sections for name, module in modules.items()}

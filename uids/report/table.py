@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uids.influences import TRUSTED
+from uids.scoring.influence import TRUSTED
 
 MEASURES = ("logloss", "accuracy", "auc")
 OPTIMISTIC = (

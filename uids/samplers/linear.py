@@ -11,13 +11,13 @@ from uids.errors import require
 
 if TYPE_CHECKING:
     from uids.backends import Array
-    from uids.scores import Scores
+    from uids.scoring.scores import Scores
 
 
 @dataclass(frozen=True)
 class Linear:
     """π_i = max(0, min(1, −α φ_i)), with α = 1 / max|φ| unless it is given. ``auto`` leaves it to
-    cross-fitting, see ``uids/choose.py``."""
+    cross-fitting, see ``uids/selection/choose.py``."""
 
     alpha: int | float | str | None = None
 

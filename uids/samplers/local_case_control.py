@@ -11,7 +11,7 @@ from uids.samplers.weighted import Weighted
 
 if TYPE_CHECKING:
     from uids.backends import Array
-    from uids.scores import Scores
+    from uids.scoring.scores import Scores
 
 
 @dataclass(frozen=True)

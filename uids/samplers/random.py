@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from uids.backends import Array
-    from uids.scores import Scores
+    from uids.scoring.scores import Scores
 
 
 @dataclass(frozen=True)

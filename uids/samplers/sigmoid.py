@@ -11,7 +11,7 @@ from uids.errors import require
 
 if TYPE_CHECKING:
     from uids.backends import Array
-    from uids.scores import Scores
+    from uids.scoring.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Sigmoid:
     """π_i = 1 / (1 + exp(α φ_i / (max φ − min φ))).
 
     α → 0 keeps every row with probability ½, α → ∞ keeps just the rows with φ < 0. ``auto``
-    leaves it to cross-fitting, see ``uids/choose.py``.
+    leaves it to cross-fitting, see ``uids/selection/choose.py``.
     """
 
     alpha: int | float | str = 10.0

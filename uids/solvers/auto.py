@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array
-from uids.machine import memory
 from uids.solvers import Operator, Solution, check_stopping, residual
 from uids.solvers.conjugate import Precondition, conjugate_gradients, unfinished
 from uids.solvers.direct import Direct, bytes_needed
 from uids.solvers.pcg import mixed
+from uids.system.memory import memory
 
 DIRECT_LIMIT = 1000  # parameters: factorising is then quicker than a hundred products
 DENSE_PRODUCTS = 100  # cost of the dense form, in products with H, beyond which CG is quicker

@@ -9,8 +9,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.machine import memory
 from uids.solvers import Operator, Solution, check_on_failure, residual
+from uids.system.memory import memory
 
 ACCEPTED = 1e-6  # relative residual; an ordinary problem gives some 1e-15
 

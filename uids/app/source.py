@@ -1,0 +1,166 @@
+"""The registries as Hydra config groups, without importing what is not chosen.
+
+``conf/`` holds what people edit; this source adds, behind it on the search path, one typed node
+for each registered component, the schema of the top-level keys, and the text of ``--help``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.object_type import ObjectType
+from hydra.core.plugins import Plugins
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from uids.errors import UidsError
+from uids.pipeline.settings import Settings, SweepSettings
+from uids.registry import REGISTRIES, one_line
+
+HELP = """\
+uids finds the training rows that hurt a model, drops them, and trains a better model on less data.
+
+  uids noise=0.3 ratio=0.7                      one run, with 30 % of the labels flipped
+  uids sampler=sigmoid,random ratio=0.8,0.95 -m a sweep; start it again to continue it
+  uids --cfg job                                the whole configuration and its values
+  uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
+
+Commands beside runs:
+  uids datasets [--json]    the data sets, their size, and whether they are here
+  uids plugins [--json]     every component that is installed, and whether it works
+  uids report DIR           build the tables and pages of a run or a sweep again
+  uids --version
+
+Components (group=name; their fields: group.field=value):
+$APP_CONFIG_GROUPS
+Keys:
+{keys}
+
+Tab completion: eval "$$(uids -sc install=bash)"    (zsh and fish: see uids --hydra-help)
+"""
+
+
+class RegistrySource(ConfigSource):
+    @staticmethod
+    def scheme() -> str:
+        return "uids"
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        path = config_path.removesuffix(".yaml")
+        group, _, name = path.rpartition("/")
+        if path == "schema":
+            node = schema_node()
+        elif path == "hydra/help/uids":
+            node = OmegaConf.create({"app_name": "uids", "template": help_text()})
+        else:
+            node = component_node(group, name)
+        return ConfigResult(
+            config=node,
+            path=f"{self.scheme()}://{self.path}",
+            provider=self.provider,
+            header={"package": None},
+        )
+
+    def available(self) -> bool:
+        return True
+
+    def is_group(self, config_path: str) -> bool:
+        return config_path in ("", "hydra", "hydra/help", *REGISTRIES)
+
+    def is_config(self, config_path: str) -> bool:
+        path = config_path.removesuffix(".yaml")
+        group, _, name = path.rpartition("/")
+        if group in REGISTRIES:
+            return name in REGISTRIES[group].names()
+        return path in ("schema", "hydra/help/uids")
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        groups, configs = {
+            "": ([*REGISTRIES, "hydra"], ["schema"]),
+            "hydra": (["help"], []),
+            "hydra/help": ([], ["uids"]),
+        }.get(config_path, ([], []))
+        if config_path in REGISTRIES:
+            configs = REGISTRIES[config_path].names()
+        found = [] if results_filter is ObjectType.CONFIG else groups
+        return sorted(found if results_filter is ObjectType.GROUP else [*found, *configs])
+
+
+class RegistrySearchPath(SearchPathPlugin):
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        search_path.append(provider="uids", path="uids://registry")
+
+
+def register() -> None:
+    """Make the source known to Hydra in this process; no package of Hydra's own is needed."""
+    Plugins.instance().register(RegistrySource)
+    Plugins.instance().register(RegistrySearchPath)
+
+
+def component_node(kind: str, name: str) -> DictConfig:
+    """The component's dataclass as a typed node, with the name by which it was chosen."""
+    entry = REGISTRIES[kind].entry(name)
+    cls = entry.load()
+    schema = dataclasses.make_dataclass(
+        f"{cls.__name__}Config",
+        [("name", str, dataclasses.field(default=name))],
+        bases=(cls,),
+        frozen=cls.__dataclass_params__.frozen,  # type: ignore[attr-defined]
+    )
+    try:
+        return writable(OmegaConf.structured(schema))
+    except OmegaConfBaseException as error:
+        raise UidsError(
+            f"{kind} {name!r} of package {entry.package!r} has a field that a config cannot hold: "
+            f"{one_line(error)}"
+        ) from error
+
+
+def schema_node() -> DictConfig:
+    """The top-level keys, typed and closed: a key that is not declared is an error."""
+    schema = dataclasses.make_dataclass(
+        "Config",
+        [
+            *((kind, Any, dataclasses.field(default=MISSING)) for kind in REGISTRIES),
+            ("sweep", SweepSettings, dataclasses.field(default_factory=SweepSettings)),
+        ],
+        bases=(Settings,),
+        frozen=True,
+    )
+    return writable(OmegaConf.structured(schema))
+
+
+def writable(node: DictConfig) -> DictConfig:
+    """A frozen dataclass gives a read-only node, which would refuse overrides."""
+    OmegaConf.set_readonly(node, False)
+    for key in node:
+        if not OmegaConf.is_missing(node, key) and isinstance(node[key], DictConfig):
+            writable(node[key])
+    return node
+
+
+def help_text() -> str:
+    lines = []
+    fields = [*setting_fields(Settings), *setting_fields(SweepSettings, "sweep.")]
+    for name, field in fields:
+        default = "null" if field.default is None else str(field.default).lower()
+        if isinstance(field.default, tuple):
+            default = f"[{','.join(f'{value:g}' for value in field.default)}]"
+        default = "" if field.default is dataclasses.MISSING else default
+        lines.append(f"  {name:<18} {default:<8} {field.metadata['help']}")
+    return HELP.format(keys="\n".join(lines))
+
+
+def setting_fields(cls: type, prefix: str = "") -> list[tuple[str, dataclasses.Field[Any]]]:
+    found = []
+    for field in dataclasses.fields(cls):
+        made = None if field.default_factory is dataclasses.MISSING else field.default_factory()
+        if dataclasses.is_dataclass(made):
+            found += setting_fields(type(made), f"{prefix}{field.name}.")
+        else:
+            found.append((prefix + field.name, field))
+    return found

@@ -1,0 +1,325 @@
+"""Loops over a range of rows, compiled; ``uids/backends/numba.py`` shares the work out to threads.
+
+All read X as it lies in memory. The entries of row r are starts_r to ends_r. ``data`` is None where
+every stored value is 1: the values are then never read. Where ``square`` is not None each value is
+squared. (A test for None costs nothing: it is decided when numba compiles.) ``rows`` lists the rows
+of X that take part, in order; if it is empty, all do. Row i of the range is row i of the result,
+which begins at row ``base``. The numbers that row i + ``ahead`` needs are asked for while row i is
+worked on, unless that is 0. Indices are unsigned, since numba tests signed ones for wrap-around,
+and that takes longer than the products.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uids.system.compiled import compiled, prefetch
+
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(5))
+SQUARE = np.uint64(32)
+LINE = np.uint64(64)  # bytes of the cache
+STEP = 128  # columns, between which the next rows are asked for
+REORDER = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity stay
+
+
+@compiled()
+def csr_dot(data, indices, starts, ends, rows, first, last, v, w, out, base, ahead):
+    """out_i = w_i x_iᵀ v; w may be None."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        n = min(i + ahead, last - ONE)
+        r = rows[n] if listed else n
+        soon, end = np.uint64(starts[r]), np.uint64(ends[r]) - ONE
+        r = rows[i] if listed else i
+        z = 0.0
+        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            if ahead > ZERO:
+                prefetch(v, indices[min(soon, end)])
+                soon += ONE
+            if data is None:
+                z += v[indices[j]]
+            else:
+                z += data[j] * v[indices[j]]
+        out[i - base] = z if w is None else z * w[i]
+
+
+@compiled()
+def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, square, ahead):
+    """out += Σ_i u_i x_i."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        n = min(i + ahead, last - ONE)
+        r = rows[n] if listed else n
+        soon, end = np.uint64(starts[r]), np.uint64(ends[r]) - ONE
+        r = rows[i] if listed else i
+        z = u[i - base]
+        for j in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            if ahead > ZERO:
+                prefetch(out, indices[min(soon, end)])
+                soon += ONE
+            if data is None:
+                out[indices[j]] += z
+            else:
+                x = np.float64(data[j])
+                out[indices[j]] += z * x if square is None else z * x * x
+
+
+@compiled()
+def csr_dot_columns(
+    data, indices, starts, ends, rows, first, last, V, w, out, base, begin, at, width
+):
+    """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``at`` on.
+    Four at a time stay in registers, and for the next four the row is in the cache."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        scale = 1.0 if w is None else w[i]
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            s = t = p = q = 0.0
+            for j in range(start, end):
+                v = V[indices[j], begin + c : begin + c + FOUR]
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * v[0]
+                t += x * v[1]
+                p += x * v[2]
+                q += x * v[3]
+            o = out[i - base, at + c : at + c + FOUR]
+            o[0] = scale * s
+            o[1] = scale * t
+            o[2] = scale * p
+            o[3] = scale * q
+            c += FOUR
+        while c < width:
+            s = 0.0
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * V[indices[j], begin + c]
+            out[i - base, at + c] = scale * s
+            c += ONE
+
+
+@compiled()
+def csr_tdot_columns(
+    data, indices, starts, ends, rows, first, last, U, out, base, begin, at, width, square
+):
+    """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        start, end = np.uint64(starts[r]), np.uint64(ends[r])
+        c = np.uint64(0)
+        while c + FOUR <= width:
+            u = U[i - base, begin + c : begin + c + FOUR]
+            s, t, p, q = u[0], u[1], u[2], u[3]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                o = out[indices[j], at + c : at + c + FOUR]
+                o[0] += x * s
+                o[1] += x * t
+                o[2] += x * p
+                o[3] += x * q
+            c += FOUR
+        while c < width:
+            s = U[i - base, begin + c]
+            for j in range(start, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                if square is not None:
+                    x *= x
+                out[indices[j], at + c] += x * s
+            c += ONE
+
+
+@compiled()
+def csr_gram(data, indices, starts, ends, rows, first, last, w, out):
+    """out += Σ_i w_i x_i x_iᵀ, of which only the half with column ≥ row (indices are sorted)."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        r = rows[i] if listed else i
+        end = np.uint64(ends[r])
+        for j in range(np.uint64(starts[r]), end):
+            z = w[i] if data is None else w[i] * data[j]
+            row = out[indices[j]]
+            for k in range(j, end):
+                row[indices[k]] += z if data is None else z * data[k]
+
+
+@compiled()
+def mirror(A):
+    """A_ij = A_ji for j < i, square by square: both stay in the cache."""
+    n = np.uint64(A.shape[0])
+    for top in range(np.uint64(0), n, SQUARE):
+        for left in range(np.uint64(0), top + ONE, SQUARE):
+            for i in range(top, min(n, top + SQUARE)):
+                for j in range(left, min(i, left + SQUARE)):
+                    A[i, j] = A[j, i]
+
+
+@compiled(REORDER)
+def dense_dot(X, rows, first, last, v, out):
+    """out_i = x_iᵀ v."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        x = X[rows[i] if listed else i]
+        z = 0.0
+        for j in range(np.uint64(v.size)):
+            z += x[j] * v[j]
+        out[i] = z
+
+
+@compiled(REORDER)
+def dense_tdot(X, rows, first, last, u, out, square):
+    """out += Σ_i u_i x_i."""
+    listed = rows.size > 0
+    for i in range(first, last):
+        x = X[rows[i] if listed else i]
+        z = u[i]
+        for j in range(np.uint64(out.size)):
+            y = np.float64(x[j])
+            out[j] += z * y if square is None else z * y * y
+
+
+@compiled(REORDER)
+def dense_gram_dot(X, rows, first, last, w, v, out, scores, ahead):
+    """out += Σ_i w_i (x_iᵀ v) x_i, four rows at a time: each is read from memory once, and v and
+    out from the cache a quarter as often. Unless ``scores`` is None, x_iᵀ v goes there. ``ahead``
+    has the next four brought in meanwhile, see ``DenseMatrix``: two in either loop."""
+    listed = rows.size > 0
+    size, flat = np.uint64(v.size), X.reshape(-1)
+    line = LINE // np.uint64(X.itemsize)
+    step = np.uint64(STEP) if ahead else size
+    i = first
+    while i + FOUR <= last:
+        a = X[rows[i] if listed else i]
+        b = X[rows[i + ONE] if listed else i + ONE]
+        c = X[rows[i + TWO] if listed else i + TWO]
+        d = X[rows[i + THREE] if listed else i + THREE]
+        # Where the next four begin, the second of each two less what has been brought of the first.
+        n = min(i + FOUR, last - FOUR)
+        e = (rows[n] if listed else n) * size
+        f = (rows[n + ONE] if listed else n + ONE) * size - size
+        g = (rows[n + TWO] if listed else n + TWO) * size
+        h = (rows[n + THREE] if listed else n + THREE) * size - size
+        s = t = p = q = 0.0
+        for begin in range(ZERO, size, step):
+            end = min(size, begin + step)
+            if ahead:
+                base = e if TWO * begin < size else f
+                for j in range(base + TWO * begin, base + TWO * end, line):
+                    prefetch(flat, j)
+            for j in range(begin, end):
+                s += a[j] * v[j]
+                t += b[j] * v[j]
+                p += c[j] * v[j]
+                q += d[j] * v[j]
+        if scores is not None:
+            scores[i], scores[i + ONE], scores[i + TWO], scores[i + THREE] = s, t, p, q
+        s *= w[i]
+        t *= w[i + ONE]
+        p *= w[i + TWO]
+        q *= w[i + THREE]
+        for begin in range(ZERO, size, step):
+            end = min(size, begin + step)
+            if ahead:
+                base = g if TWO * begin < size else h
+                for j in range(base + TWO * begin, base + TWO * end, line):
+                    prefetch(flat, j)
+            for j in range(begin, end):
+                out[j] += s * a[j] + t * b[j] + p * c[j] + q * d[j]
+        i += FOUR
+    while i < last:
+        a = X[rows[i] if listed else i]
+        s = 0.0
+        for j in range(size):
+            s += a[j] * v[j]
+        if scores is not None:
+            scores[i] = s
+        s *= w[i]
+        for j in range(size):
+            out[j] += s * a[j]
+        i += ONE
+
+
+@compiled()
+def collect(parts, first, last, out, at):
+    """Columns of out from ``at`` on += Σ_t parts_t for the rows first:last, always in the same
+    order; the parts are zero again."""
+    width = np.uint64(parts.shape[2])
+    flat = width == np.uint64(out.shape[1])
+    for t in range(parts.shape[0]):
+        if flat:
+            whole, part = out.reshape(-1), parts[t].reshape(-1)
+            for j in range(first * width, last * width):
+                whole[j] += part[j]
+                part[j] = 0.0
+        else:
+            for j in range(first, last):
+                for c in range(width):
+                    out[j, at + c] += parts[t, j, c]
+                    parts[t, j, c] = 0.0
+
+
+@compiled()
+def csr_cuts(starts, ends, rows, count, total, cuts):
+    """Cuts of the ``count`` rows into len(cuts) − 1 ranges of about as many stored entries."""
+    listed = rows.size > 0
+    ranges = cuts.size - 1
+    seen = np.uint64(0)
+    t = 1
+    for i in range(count):
+        while t < ranges and seen * np.uint64(ranges) >= total * np.uint64(t):
+            cuts[t] = i
+            t += 1
+        r = rows[i] if listed else i
+        seen += np.uint64(ends[r]) - np.uint64(starts[r])
+    while t <= ranges:
+        cuts[t] = count
+        t += 1
+
+
+@compiled()
+def csr_split(indices, starts, ends, column, out):
+    """out_r = where in row r the columns from ``column`` on begin; indices are sorted."""
+    for r in range(np.uint64(out.size)):
+        low, high = np.uint64(starts[r]), np.uint64(ends[r])
+        while low < high:
+            middle = (low + high) >> ONE
+            if indices[middle] < column:
+                low = middle + ONE
+            else:
+                high = middle
+        out[r] = low
+
+
+@compiled()
+def count_columns(indices, counts):
+    """counts += how often each column occurs."""
+    for j in indices:
+        counts[j] += 1
+
+
+@compiled()
+def rename(indices, names, first, last, out):
+    """out_j = the name of the column indices_j, for some entries."""
+    for j in range(first, last):
+        out[j] = names[indices[j]]
+
+
+@compiled()
+def stored(starts, ends, rows):
+    """How many entries the listed rows store."""
+    total = np.uint64(0)
+    for r in rows:
+        total += np.uint64(ends[r]) - np.uint64(starts[r])
+    return total
+
+
+@compiled()
+def all_ones(data):
+    for value in data:  # noqa: SIM110
+        if value != 1.0:
+            return False
+    return True

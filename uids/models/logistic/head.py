@@ -1,0 +1,144 @@
+"""A preconditioner for the Hessian of logistic regression: a block for the head, else diagonal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor
+from scipy.linalg.blas import dtrsv
+
+from uids.backends import Array, Matrix
+from uids.models.logistic.curvature import LogisticCurvature
+
+ALPHA = 0.5  # of the diagonal
+CHEAP = 200  # parameters, up to which the block costs no more than a product or two
+HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
+ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
+SAMPLE = 20  # rows for each column of the block, from which it is estimated,
+LEAST = 10_000  # and at least
+LARGE = 2**27  # entries stored: a gigabyte and more, which may be mapped from a file,
+RUNS = 50  # of rows that lie together, in which the sample is then taken
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """r ↦ M⁻¹ r, for A = nC·H, whose ridge is 1.
+
+    The diagonal is the mixed one, α diag(A) + (1 − α) I, for all data alike. Half and half keeps
+    what diag(A) does for the long tail of click logs; on images without an intercept it costs an
+    eighth more passes than no preconditioner, and with one it saves more than that. The intercept
+    has no ridge that I could stand for, and has its own diagonal.
+
+    What no diagonal can mend is that one-hot columns add up to the intercept, field by field: along
+    the difference of two fields H is nothing but the ridge, and for fields of few values that is
+    thousands of times less than the diagonal. The head is the block of A that belongs to the
+    largest entries of the diagonal, among which such fields are, estimated from a sample of rows:
+    those directions are the same in any rows. On click-shaped data a quarter to a third of the
+    passes are left. On images, whose columns are smooth rather than exclusive, it would take over
+    twice as many, and on words with weights (news20) it saves a sixth, less than it costs. So it is
+    for sparse X of 0 and 1, and for any X whose columns all find room in it.
+    """
+
+    inverse: Array  # of the diagonal, (size,)
+    columns: int  # k
+    blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
+
+    def __call__(self, R: Array) -> Array:
+        """M⁻¹ R for one vector or the columns of several."""
+        Z = np.empty((R.size // len(self.inverse), len(self.inverse)))
+        for r, z in zip(R.reshape(len(self.inverse), -1).T, Z, strict=True):
+            self.solve(r, z)
+        return Z.T.reshape(R.shape)
+
+    def solve(self, r: Array, out: Array) -> Array:
+        """M⁻¹ r, into ``out``.
+
+        Softmax does not change when the k parameters of one column move together: along that H
+        is the ridge alone, which drowns in the rounding of the rest. No gradient points there if θ
+        does not, and no direction shall: the mean over classes is taken out before and after.
+        """
+        if self.columns == 1:
+            return self._solve(r, out)
+        R = r.reshape(-1, self.columns)
+        self._solve((R - R.mean(axis=1, keepdims=True)).ravel(), out)
+        return centred(out, self.columns)
+
+    def _solve(self, r: Array, out: Array) -> Array:
+        np.multiply(r, self.inverse, out=out)
+        for index, factor in self.blocks:
+            half = dtrsv(factor, r[index], lower=1, overwrite_x=1)
+            out[index] = dtrsv(factor, half, lower=1, trans=1, overwrite_x=1)
+        return out
+
+
+def centred(v: Array, columns: int) -> Array:
+    """v less its mean over the classes, column by column of X, in place."""
+    V = v.reshape(-1, columns)
+    V -= V.mean(axis=1, keepdims=True)
+    return v
+
+
+def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
+    M = curvature.diagonal()
+    M *= curvature.scale
+    penalised = len(M) - curvature.columns * curvature.at.intercept
+    M[:penalised] *= ALPHA
+    M[:penalised] += 1 - ALPHA
+    # Where all rows are certain nothing is left on the intercept.
+    np.maximum(M, np.finfo(float).eps * M.max(), out=M)
+    blocks = head_blocks(curvature, M) if head else ()
+    return Preconditioner(np.reciprocal(M, out=M), curvature.columns, blocks)
+
+
+def cheap_head(curvature: LogisticCurvature) -> bool:
+    """Whether all columns are so few that the block costs no more than a product or two."""
+    return curvature.size <= CHEAP
+
+
+def suits_head(curvature: LogisticCurvature) -> bool:
+    few = curvature.over.X.shape[1] <= HEAD[0] // curvature.columns
+    return few or curvature.one_hot
+
+
+def spread(n: int, size: int, runs: int) -> Array:
+    """About ``size`` of n rows, evenly spread, in ``runs`` that lie together."""
+    if size >= n:
+        return np.arange(n)
+    starts = np.linspace(0, n, runs, endpoint=False).astype(np.int64)
+    index = (starts[:, None] + np.arange(-(-size // runs))).ravel()
+    return np.unique(index[index < n])
+
+
+def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
+    """The blocks of A for the largest columns, one for each class."""
+    rows, k, b = curvature.over, curvature.columns, curvature.at.intercept
+    n, d = rows.X.shape
+    stored = rows.X.source.nnz if sp.issparse(rows.X.source) else rows.X.source.size
+    width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
+    size = diagonal.reshape(-1, k)[:d].sum(axis=1)
+    head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
+    count = max(LEAST, SAMPLE * width)
+    # Of a large file that is mapped only the pages of a few runs are read (and some around them, up
+    # to megabytes), where single rows would touch all of it.
+    index = spread(n, count, RUNS if stored >= LARGE else count)
+    sample = rows.X.rows(index)
+    if width < d:
+        sample = Matrix(rows.X.backend, sample.X[:, head])
+    blocks = []
+    for j, w in enumerate(curvature.row_curvature(index).T):
+        w = w * (curvature.at.C * n / len(index))
+        block = np.empty((width + b, width + b))
+        block[:width, :width] = sample.gram(w)
+        block[np.arange(width), np.arange(width)] += 1
+        if b:
+            block[-1, :-1] = block[:-1, -1] = sample.tdot(w)
+            block[-1, -1] = w.sum() * (1 + 1e-10)
+        try:
+            factor, _ = cho_factor(block.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return ()
+        where = np.append(head, d) if b else head
+        blocks.append((where * k + j, factor))
+    return tuple(blocks)

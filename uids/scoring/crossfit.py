@@ -1,0 +1,87 @@
+"""Influence without some of the validation rows, so that those can judge what it led to.
+
+The validation rows are shared out to K folds. φ^(k) comes from all folds but the k-th:
+
+    s_k = H⁻¹ g_k,   g_k = Σ_{j not in fold k} ∇l_j(θ̂),   φ^(k)_i = −s_kᵀ ∇l_i(θ̂),
+
+with one θ̂ and one H, whence the K systems are the columns of one solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from uids.backends import Array
+from uids.models import Fitted, Rows
+from uids.scoring.influence import Influence, solve
+from uids.scoring.scores import Scores
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """``scores`` have seen every validation row but those of ``held``, at ``index`` of them."""
+
+    scores: Scores
+    held: Rows
+    index: Indices
+
+
+@dataclass(frozen=True)
+class FoldInfluence(Influence):
+    """What does not depend on the validation rows is computed once for all folds."""
+
+    whole: Influence | None = None
+
+    @cached_property
+    def gradient_norm(self) -> Array:
+        assert self.whole is not None
+        return self.whole.gradient_norm
+
+    @cached_property
+    def psi_norm(self) -> Array:
+        assert self.whole is not None
+        return self.whole.psi_norm
+
+
+def fold_numbers(y: npt.NDArray[np.int64], folds: int, seed: int) -> Indices:
+    """Which fold each row is in: the classes evenly in each, by chance within a class."""
+    rng = np.random.default_rng([seed, 5])
+    order = np.concatenate([rng.permutation(np.flatnonzero(y == k)) for k in np.unique(y)])
+    number = np.empty(len(y), dtype=np.int64)
+    number[order] = np.arange(len(y)) % folds
+    return number
+
+
+def crossfit(full: Fitted, found: Influence, folds: int, seed: int) -> list[Fold]:
+    """K folds of the validation rows, each with the scores of the training rows from the others."""
+    curvature, train, validation = found.curvature, found.train, found.validation
+    number = fold_numbers(validation.y, folds, seed)
+    places = [np.flatnonzero(number == k) for k in range(folds)]
+    gradients = np.stack([curvature.gradient(validation.take(place)) for place in places], axis=1)
+    # Summed over the others, not the whole less the fold: no digit of the fold may remain.
+    others = [np.delete(gradients, k, axis=1).sum(axis=1) for k in range(folds)]
+    solution = solve(found.solver, curvature, np.stack(others, axis=1))
+    phi = -curvature.row_products(train, solution.value)
+    loss = full.losses(train)
+    found_folds = []
+    for k, place in enumerate(places):
+        influence = FoldInfluence(
+            curvature,
+            train,
+            validation.take(np.flatnonzero(number != k)),
+            found.solver,
+            replace(solution, value=np.ascontiguousarray(solution.value[:, k])),
+            np.ascontiguousarray(phi[:, k]),
+            found.probes,
+            found.seed,
+            found,
+        )
+        scores = Scores(influence.phi, loss, train.y, influence)
+        found_folds.append(Fold(scores, validation.take(place), place))
+    return found_folds
