@@ -43,9 +43,9 @@ def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import Matrix
     from uids.models import Rows
     from uids.models.logistic.curvature import FittedLogistic
-    from uids.registry import component
+    from uids.registry import REGISTRIES
 
-    backend = component("backend", backend)
+    backend = REGISTRIES["backend"].choose(backend).component
     train = Rows(Matrix(backend, p.X), p.y, 2)
     validation = Rows(Matrix(backend, p.Xv), p.yv, 2)
     return train, validation, FittedLogistic(p.theta, 2, p.C, False)

@@ -46,16 +46,16 @@ def entry_points(monkeypatch):
     """Put made-up entry points beside the built-ins: entry_points(kind, name, target, package)."""
     from types import SimpleNamespace
 
-    import uids.registry.registry
+    import uids.registry.entry
 
-    real, made = uids.registry.registry.installed, []
+    real, made = uids.registry.entry.installed, []
 
     def add(kind, name, target, package="acme", version="1.2"):
         dist = SimpleNamespace(name=package, version=version)
         made.append((f"uids.{kind}s", SimpleNamespace(name=name, value=target, dist=dist)))
 
     monkeypatch.setattr(
-        uids.registry.registry,
+        uids.registry.entry,
         "installed",
         lambda group: (*real(group), *(point for g, point in made if g == group)),
     )

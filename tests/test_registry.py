@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from uids.errors import UidsError
-from uids.registry import REGISTRIES, Registry, installed, plugins
+from uids.registry import REGISTRIES, Registry, plugins
+from uids.registry.entry import installed
 
 SAMPLERS = REGISTRIES["sampler"]
 

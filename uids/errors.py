@@ -44,3 +44,27 @@ def require(holds: bool, name: str, must: str, seen: object) -> None:
     """One phrasing for every value out of range; meant for ``__post_init__``."""
     if not holds:
         raise ValueError(f"{name} must be {must} (got {seen!r})")
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class Blame:
+    """A context in which whatever is raised is told as the failure of ``who``, in one line.
+
+    A ``UidsError`` is meant for the user already, or blames somebody else, and passes as it is. So
+    each call into a component stands in a context of its own, and the innermost decides.
+    """
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        # SystemExit too: a component that calls sys.exit() has failed, and is not in command.
+        if isinstance(error, Exception | SystemExit) and not isinstance(error, UidsError):
+            reason = f"{type(error).__name__}: {one_line(error)}"
+            raise UidsError(f"{self.who} failed: {reason}") from error

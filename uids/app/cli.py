@@ -114,7 +114,7 @@ def datasets(arguments: Sequence[str]) -> int:
     parser = Parser("uids datasets", description=datasets.__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     wants_json = parser.parse_args(arguments).json
-    from uids.datasets.files import data_folder
+    from uids.system.folders import data_folder
 
     rows = []
     for entry in REGISTRIES["dataset"].entries():

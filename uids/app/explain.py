@@ -13,8 +13,8 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
-from uids.errors import UidsError, unknown
-from uids.registry import REGISTRIES, one_line
+from uids.errors import UidsError, one_line, unknown
+from uids.registry import REGISTRIES
 
 
 def explain(error: BaseException) -> str:

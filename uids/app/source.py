@@ -17,9 +17,9 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from uids.errors import UidsError
+from uids.errors import UidsError, one_line
 from uids.pipeline.settings import Settings, SweepSettings
-from uids.registry import REGISTRIES, one_line
+from uids.registry import REGISTRIES
 
 HELP = """\
 uids finds the training rows that hurt a model, drops them, and trains a better model on less data.

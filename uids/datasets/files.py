@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 import scipy.sparse as sp
 
 from uids.errors import UidsError
+from uids.system.folders import cache_folder, data_folder
 
 Parts = dict[str, tuple[Any, np.ndarray]]  # "train", "validation", "test" ↦ (X, y)
 FORMAT = 1  # of the parsed files; raise it when a parser changes what it gives
@@ -32,16 +32,6 @@ class File:
     url: str = ""
     sha256: str | None = None
     others: tuple[str, ...] = ()
-
-
-def cache_folder() -> Path:
-    return Path(platformdirs.user_cache_dir("uids"))
-
-
-def data_folder() -> Path:
-    """UIDS_DATA: looked at first, and downloaded to."""
-    given = os.environ.get("UIDS_DATA")
-    return Path(given) if given else cache_folder() / "data"
 
 
 def find(file: File) -> Path | None:

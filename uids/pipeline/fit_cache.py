@@ -21,13 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.backends import Array, blocks
-from uids.datasets.files import cache_folder
 from uids.models import Rows
 from uids.pipeline.describe import Components, entry_of, fields_of
 from uids.registry import Entry
 from uids.scoring.influence import Influence
 from uids.solvers import Solution
 from uids.system.files import replacing
+from uids.system.folders import cache_folder
 
 LIMIT = 2**30  # bytes in all
 

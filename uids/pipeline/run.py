@@ -17,9 +17,8 @@ import numpy as np
 
 from uids.backends import Array, Matrix
 from uids.datasets import Arrays, Data, check
-from uids.datasets.files import data_folder
 from uids.datasets.split import Part, Split, split
-from uids.errors import UidsError, check_types, require, unknown
+from uids.errors import UidsError, check_types, one_line, require, unknown
 from uids.models import Fitted, Rows
 from uids.pipeline import fit_cache as cache
 from uids.pipeline.baselines import Baselines, fit_with
@@ -33,11 +32,12 @@ from uids.pipeline.describe import (
 )
 from uids.pipeline.evaluate import evaluate, gamma
 from uids.pipeline.settings import ChooseSettings, Settings, SplitSettings
-from uids.registry import component, one_line
+from uids.registry import REGISTRIES
 from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
 from uids.selection.choose import choose, wanted
 from uids.selection.subset import draw_subset, is_deterministic, probabilities
+from uids.system.folders import data_folder
 
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps in all
 STAGES = ("load", "fit", "influence", "choose", "sample", "refit", "evaluate")
@@ -91,7 +91,7 @@ def run(
     }
     if isinstance(dataset, tuple | Data):
         chosen["dataset"] = Arrays(dataset)
-    chosen = {kind: component(kind, value) for kind, value in chosen.items()}
+    chosen = {kind: REGISTRIES[kind].choose(value).component for kind, value in chosen.items()}
     return execute(Components(**chosen), make_settings(**settings), progress)
 
 

@@ -1,23 +1,11 @@
-"""Names to components."""
+"""Names ↦ components, built-in and installed: what there is, who brings it, and the chosen one.
 
-from uids.registry.registry import (
-    METHOD,
-    REGISTRIES,
-    Entry,
-    Registry,
-    component,
-    installed,
-    one_line,
-    plugins,
-)
+Knows no component itself: they are strings until one is chosen. Knows nothing of configs.
+"""
 
-__all__ = [
-    "METHOD",
-    "REGISTRIES",
-    "Entry",
-    "Registry",
-    "component",
-    "installed",
-    "one_line",
-    "plugins",
-]
+from uids.registry.builtin import REGISTRIES, plugins
+from uids.registry.chosen import Chosen
+from uids.registry.entry import Entry
+from uids.registry.registry import Registry
+
+__all__ = ["REGISTRIES", "Chosen", "Entry", "Registry", "plugins"]

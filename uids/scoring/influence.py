@@ -15,7 +15,7 @@ from uids.datasets import Data, check
 from uids.datasets.split import encode
 from uids.errors import UidsError
 from uids.models import Curvature, Rows
-from uids.registry import component
+from uids.registry import REGISTRIES
 from uids.solvers import Solution
 
 EXACT_LIMIT = 512  # parameters up to which H⁻¹ itself is used for norms and forms
@@ -212,10 +212,10 @@ def influence(
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
     """
-    solver = component("solver", solver)
-    backend = component("backend", backend)
+    solver = REGISTRIES["solver"].choose(solver).component
+    backend = REGISTRIES["backend"].choose(backend).component
     if not (hasattr(model, "theta") and callable(getattr(model, "curvature", None))):
-        model = component("model", model)
+        model = REGISTRIES["model"].choose(model).component
     for name, pair in (("train", train), ("validation", validation)):
         if not (isinstance(pair, tuple) and len(pair) == 2):
             raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")

@@ -1,0 +1,54 @@
+"""A component that was chosen for a run, with its name, entry and fields, and the blame for what it
+raises."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from uids.errors import Blame
+from uids.registry.entry import Entry
+
+MARK = "__uids_entry__"  # on an object that a registry has built: the entry that it was built from
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """``entry`` is None for an object of a class that nobody has registered."""
+
+    kind: str
+    component: Any
+    entry: Entry | None = None
+
+    @property
+    def name(self) -> str:
+        """The name by which it was chosen, else that of its class."""
+        return self.entry.name if self.entry else str(type(self.component).__qualname__)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Its config."""
+        fields = [f for f in dataclasses.fields(self.component) if f.init and f.repr]
+        return {f.name: getattr(self.component, f.name) for f in fields}
+
+    @property
+    def blame(self) -> Blame:
+        return Blame(self.entry.who if self.entry else f"{self.kind} {self.name!r}")
+
+    def replaced(self, component: Any) -> Chosen:
+        """The same choice with another object for it, such as one with other fields."""
+        return dataclasses.replace(self, component=component)
+
+
+def marked(component: Any, entry: Entry) -> Any:
+    """The object, which then knows its entry: two names may be of one class."""
+    with suppress(AttributeError):  # it has slots: then its class tells
+        object.__setattr__(component, MARK, entry)
+    return component
+
+
+def mark_of(component: Any) -> Entry | None:
+    found: Entry | None = getattr(component, MARK, None)
+    return found

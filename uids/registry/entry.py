@@ -1,0 +1,81 @@
+"""One name in one registry: known without importing anything, imported when it is chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from uids.errors import UidsError, one_line
+
+METHOD = {  # what makes an object a component of its kind
+    "dataset": "load",
+    "model": "fit",
+    "solver": "solve",
+    "sampler": "probabilities",
+    "backend": "matrix",
+    "network": "build",
+}
+
+
+@cache
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of one group; the seam at which tests put made-up ones. Kept, since a
+    search through all installed packages takes some 10 ms and Hydra asks often."""
+    return tuple(entry_points(group=group))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name in one registry, known without importing anything."""
+
+    kind: str
+    name: str
+    target: str  # "module:Class"
+    package: str
+    version: str
+    extra: str | None = None  # "torch": the extra of uids that brings what the module imports
+
+    @property
+    def who(self) -> str:
+        """For errors: the component, and whoever can mend it where that is not uids."""
+        of = "" if self.package == "uids" else f" of package {self.package!r} {self.version}"
+        return f"{self.kind} {self.name!r}{of}"
+
+    def is_of(self, cls: type) -> bool:
+        """Whether the entry names this very class, by whatever way it is exported; nothing is
+        imported for the answer."""
+        module, _, attribute = self.target.partition(":")
+        found: Any = sys.modules.get(module)
+        for part in attribute.split("."):
+            found = getattr(found, part, None)
+        return found is cls
+
+    def load(self) -> type:
+        """Import the class, or say in one line why that cannot be done and who can mend it."""
+        who = self.who
+        module, _, attribute = self.target.partition(":")
+        try:
+            found: Any = import_module(module)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except (Exception, SystemExit) as error:
+            # SystemExit too: a module that calls sys.exit() on import is broken, not in command.
+            if self.extra is not None and isinstance(error, ImportError):
+                needs = error.name or self.extra
+                raise UidsError(f"{who} needs {needs}: pip install uids[{self.extra}]") from error
+            raise UidsError(
+                f"{who} cannot be imported: {type(error).__name__}: {one_line(error)}"
+            ) from error
+        if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
+            raise UidsError(f"{who} must be a dataclass, but {self.target} is {found!r}")
+        method = METHOD[self.kind]
+        if not callable(getattr(found, method, None)):
+            raise UidsError(f"{who} has no method {method!r}, which every {self.kind} needs")
+        if any(field.name == "name" for field in dataclasses.fields(found)):
+            raise UidsError(f"{who} has a field 'name'; that word is taken by the registry")
+        return found

@@ -1,0 +1,34 @@
+"""Means and how sure they are: the one place where a standard error or an interval is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = Sequence[float] | npt.NDArray[Any]
+
+
+def standard_error(values: Values) -> float | None:
+    """Of the mean; None for a single value, of which nobody knows."""
+    n = len(values)
+    return float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else None
+
+
+def t_reach(values: Values, level: float) -> float:
+    """Half the width of the two-sided t interval of the mean that is wrong in a share ``level`` of
+    cases; infinite for a single value."""
+    error = standard_error(values)
+    if error is None:
+        return np.inf
+    from scipy.stats import t
+
+    return float(t.ppf(1 - level / 2, len(values) - 1)) * error
+
+
+def t_interval(differences: Values, level: float) -> tuple[float, float]:
+    """Of the mean of paired differences."""
+    mean, reach = float(np.mean(differences)), t_reach(differences, level)
+    return mean - reach, mean + reach
