@@ -12,6 +12,10 @@ class UidsError(Exception):
     """What is wrong, the value seen, and what to do, in one line."""
 
 
+class ComponentError(UidsError):
+    """A component failed: something that is not meant for the user was raised in it."""
+
+
 def unknown(what: str, seen: str, known: Iterable[str]) -> str:
     """``unknown sampler 'sigmod'. Did you mean 'sigmoid'? Known: …``"""
     known = sorted(known)
@@ -67,4 +71,4 @@ class Blame:
         # SystemExit too: a component that calls sys.exit() has failed, and is not in command.
         if isinstance(error, Exception | SystemExit) and not isinstance(error, UidsError):
             reason = f"{type(error).__name__}: {one_line(error)}"
-            raise UidsError(f"{self.who} failed: {reason}") from error
+            raise ComponentError(f"{self.who} failed: {reason}") from error

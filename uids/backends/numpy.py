@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from uids.backends import Array, blocks
-
-SMALL = 2_000_000  # stored entries: 16 MB
+from uids.backends.backend import Backend
+from uids.backends.host import Host, HostMatrix, blocks
+from uids.backends.matrix import Array, Matrix
+from uids.system.tuning import SMALL_ENTRIES
 
 
 @dataclass(frozen=True)
-class Numpy:
+class Numpy(Backend):
     """The backend that is always there, and the one that others are measured against."""
 
     def matrix(self, X: Any) -> NumpyMatrix:
         return NumpyMatrix(X)
 
 
-class NumpyMatrix:
+class NumpyMatrix(HostMatrix):
     def __init__(self, X: Any) -> None:
-        # In float64 once, if it is small, and not at each product.
-        small = (X.nnz if sp.issparse(X) else X.size) <= SMALL
-        self.X = X.astype(np.float64, copy=False) if small else X
-        self.shape = X.shape
+        super().__init__(Host(X), "numpy")
+
+    @cached_property
+    def X(self) -> Any:
+        """In float64 once, if it is small, and not at each product."""
+        small = self.host.stored <= SMALL_ENTRIES
+        return self.host.X.astype(np.float64, copy=False) if small else self.host.X
+
+    def uses_blas(self, columns: int) -> bool:
+        return not self.sparse
 
     def dot(self, V: Array) -> Array:
         if self.X.dtype == V.dtype:
@@ -44,3 +51,6 @@ class NumpyMatrix:
         for start, block in blocks(self.X):
             result += block.T @ U[start : start + block.shape[0]]
         return result
+
+    def like(self, X: Any) -> Matrix:
+        return NumpyMatrix(X)

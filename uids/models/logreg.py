@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError, require
-from uids.models import Rows
-from uids.models.logistic.curvature import FittedLogistic, transposed
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.newton import minimise
+from uids.models.logistic.products import transposed
+from uids.models.model import ROUGH, Fitted
+from uids.models.rows import Rows
 
 SKLEARN = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 
@@ -46,7 +47,7 @@ class LogisticRegression:
         )
 
     def fit(
-        self, rows: Rows, weights: Array | None = None, start: Any | None = None
+        self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
     ) -> FittedLogistic:
         absent = np.flatnonzero(np.bincount(rows.y, minlength=rows.classes) == 0)
         if len(absent):
@@ -58,17 +59,22 @@ class LogisticRegression:
             fitted = self.restore(self._scikit_learn(rows, weights, start), rows)
             self._check_stationary(self._largest(fitted, rows, weights))
             return fitted
+        begin = self.untrained(rows) if start is None else self.restore(start.theta, rows)
+        minimum = minimise(begin, rows, weights, self.tol, self.max_iter)
+        self._check_stationary(minimum.largest, minimum.steps)
+        return self.restore(minimum.theta, rows)
+
+    def untrained(self, rows: Rows) -> FittedLogistic:
         columns = 1 if rows.classes == 2 else rows.classes
-        size = columns * (rows.X.shape[1] + self.fit_intercept)
-        begin = self.restore(np.zeros(size) if start is None else start.theta, rows)
-        found = minimise(begin, rows, weights, self.tol, self.max_iter)
-        self._check_stationary(found.largest, found.steps)
-        return self.restore(found.theta, rows)
+        return self.restore(np.zeros(columns * (rows.X.shape[1] + self.fit_intercept)), rows)
+
+    def rough(self) -> LogisticRegression:
+        return replace(self, tol=max(self.tol, ROUGH))
 
     def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
         return FittedLogistic(theta, rows.classes, self.C, self.fit_intercept)
 
-    def _scikit_learn(self, rows: Rows, weights: Array | None, start: Any | None) -> Array:
+    def _scikit_learn(self, rows: Rows, weights: Array | None, start: Fitted | None) -> Array:
         from sklearn.linear_model import LogisticRegression as Estimator
 
         if self.fit_solver == "liblinear" and rows.classes > 2:
@@ -94,7 +100,7 @@ class LogisticRegression:
         with warnings.catch_warnings():
             # Its warnings say that a line search stopped; the gradient says whether it matters.
             warnings.simplefilter("ignore")
-            estimator.fit(rows.X.X, rows.y, sample_weight=weights)
+            estimator.fit(rows.X.fetch(), rows.y, sample_weight=weights)
         theta = estimator.coef_.T
         if self.fit_intercept:
             theta = np.vstack([theta, estimator.intercept_])

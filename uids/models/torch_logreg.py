@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from uids.backends import Array
 from uids.backends.torch import DTYPES, Torch
 from uids.errors import UidsError, require
-from uids.models import Rows
-from uids.models.torch.curvature import FittedTorch, LinearScores, cross_entropy, minimise
+from uids.models.model import ROUGH, Fitted
+from uids.models.rows import Rows
+from uids.models.torch.fitted import FittedTorch
+from uids.models.torch.lbfgs import minimise
+from uids.models.torch.scores import LinearScores, cross_entropy
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,9 @@ class TorchLogisticRegression:
         require(self.dtype in DTYPES, "dtype", "'float64' or 'float32'", self.dtype)
 
     def fit(
-        self, rows: Rows, weights: Array | None = None, start: Any | None = None
+        self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
     ) -> FittedTorch:
-        columns = 1 if rows.classes == 2 else rows.classes
-        size = (rows.X.shape[1] + self.fit_intercept) * columns
-        begin = self.restore(np.zeros(size) if start is None else start.theta, rows)
+        begin = self.untrained(rows) if start is None else self.restore(start.theta, rows)
         fitted, largest = minimise(begin, rows, weights, self.tol, self.max_iter)
         # Rounding keeps float32 from more than about six digits.
         if not largest <= (1000 * self.tol if self.dtype == "float64" else 1e-4):
@@ -48,6 +48,13 @@ class TorchLogisticRegression:
                 f"most {self.max_iter} iterations; raise model.max_iter or scale the features"
             )
         return fitted
+
+    def untrained(self, rows: Rows) -> FittedTorch:
+        columns = 1 if rows.classes == 2 else rows.classes
+        return self.restore(np.zeros((rows.X.shape[1] + self.fit_intercept) * columns), rows)
+
+    def rough(self) -> TorchLogisticRegression:
+        return replace(self, tol=max(self.tol, ROUGH))
 
     def restore(self, theta: Array, rows: Rows) -> FittedTorch:
         columns = 1 if rows.classes == 2 else rows.classes

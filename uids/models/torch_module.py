@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ import torch
 from uids.backends import Array
 from uids.backends.torch import DTYPES
 from uids.errors import require
-from uids.models import Rows
-from uids.models.torch.curvature import FittedTorch, ModuleScores, cross_entropy, minimise
+from uids.models.model import ROUGH, Fitted
+from uids.models.rows import Rows
+from uids.models.torch.fitted import FittedTorch
+from uids.models.torch.lbfgs import minimise
 from uids.models.torch.networks import NETWORKS
+from uids.models.torch.scores import ModuleScores, cross_entropy
 
 CURVATURES = ("gauss_newton", "hessian")
 
@@ -64,9 +67,20 @@ class TorchModule:
         if not callable(self.network):
             NETWORKS.entry(str(self.network))  # an unknown name fails before any work
 
+    def rough(self) -> TorchModule:
+        return replace(self, tol=max(self.tol, ROUGH))
+
     def fit(
-        self, rows: Rows, weights: Array | None = None, start: Any | None = None
+        self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
     ) -> FittedTorch:
+        begin = self.untrained(rows)
+        if start is not None:
+            begin = replace(begin, theta=start.theta)
+        # A network may stop short of a stationary point; the identity error of the run tells.
+        return minimise(begin, rows, weights, self.tol, self.max_iter)[0]
+
+    def untrained(self, rows: Rows) -> FittedTorch:
+        """The network as it is made, from ``seed``."""
         make: Callable[[int, int], torch.nn.Module]
         if callable(self.network):
             make = self.network
@@ -77,8 +91,8 @@ class TorchModule:
             network = make(rows.X.shape[1], 1 if rows.classes == 2 else rows.classes)
         network = network.to(device=self.device, dtype=DTYPES[self.dtype]).train(False)
         initial = torch.nn.utils.parameters_to_vector(network.parameters()).detach().cpu().numpy()
-        begin = FittedTorch(
-            theta=initial.astype(np.float64) if start is None else start.theta,
+        return FittedTorch(
+            theta=initial.astype(np.float64),
             classes=rows.classes,
             C=self.C,
             penalised=np.ones(len(initial)),
@@ -89,5 +103,3 @@ class TorchModule:
             damping=self.damping,
             exact=self.curvature == "hessian",
         )
-        # A network may stop short of a stationary point; the identity error of the run tells.
-        return minimise(begin, rows, weights, self.tol, self.max_iter)[0]

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from uids.backends import Array
 from uids.models import Fitted, Rows
+from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
 
-DELTAS = (0.1, 1.0)
+DELTAS = (0.1, 1.0)  # radii of the χ² balls
 
 
-def evaluate(fitted: Fitted, rows: Rows, deltas: Sequence[float] = DELTAS) -> dict[str, Any]:
+def evaluate(fitted: Fitted, rows: Rows, deltas: Sequence[float] = DELTAS) -> Measures:
     """Logloss, accuracy, AUC, and the worst logloss over each χ² ball."""
     losses = fitted.losses(rows)
     P = fitted.probabilities(rows)
@@ -64,11 +65,11 @@ def worst_cases(losses: Array, deltas: Sequence[float]) -> list[float]:
         """Σ (l − η)² of the k largest."""
         return max(0.0, float(second[k - 1] - 2 * eta * first[k - 1] + k * eta * eta))
 
-    found = []
+    worst = []
     for delta in deltas:
         c2 = 2 * delta + 1
         if delta == 0 or deviation == 0:
-            found.append(mean)
+            worst.append(mean)
             continue
         # The largest k at which the slope, 1 − c Σ(l − η) / √(n Σ(l − η)²) at η = l_k, is not yet
         # negative: then k losses lie above the best η.
@@ -85,11 +86,46 @@ def worst_cases(losses: Array, deltas: Sequence[float]) -> list[float]:
         middle = float(first[k - 1]) / k
         variance = max(0.0, float(second[k - 1]) / k - middle * middle)
         surplus = max(0.0, 2 * delta if k == n else c2 * k / n - 1)
-        found.append(min(middle + float(np.sqrt(variance * surplus)), float(high_first[0])) + mean)
-    return found
+        worst.append(min(middle + float(np.sqrt(variance * surplus)), float(high_first[0])) + mean)
+    return worst
 
 
 def gamma(subset: Fitted, full: Fitted) -> float:
     """Γ = ‖θ̃ − θ̂‖²: how far dropping rows has moved the parameters."""
     difference = subset.theta - full.theta
     return float(difference @ difference)
+
+
+def flips_found(phi: Array, flipped: Array) -> NoiseMetrics | None:
+    """How well φ finds the labels that ``noise`` flipped: among as many rows of largest φ as were
+    flipped, the share that is flipped (precision and recall are then one number), and the AUC."""
+    count = int(flipped.sum())
+    if count == 0:
+        return None
+    from sklearn.metrics import roc_auc_score
+
+    first = np.argsort(-phi, kind="stable")[:count]
+    hit = float(flipped[first].mean())
+    return {
+        "flipped": count,
+        "precision": hit,
+        "recall": hit,
+        "auc": float(roc_auc_score(flipped, phi)),
+    }
+
+
+def mean_of_repeats(repeats: list[Repeat]) -> SubsetMetrics:
+    """The mean over repeats of every number that they share, nested as they are."""
+
+    def mean(values: list[Any]) -> Any:
+        if isinstance(values[0], dict):
+            return {key: mean([value[key] for value in values]) for key in values[0]}
+        return None if None in values else float(np.mean(values))
+
+    return {
+        "size": mean([repeat["size"] for repeat in repeats]),
+        "validation": mean([repeat["validation"] for repeat in repeats]),
+        "test": mean([repeat["test"] for repeat in repeats]),
+        "gamma": mean([repeat["gamma"] for repeat in repeats]),
+        "repeats": repeats,
+    }

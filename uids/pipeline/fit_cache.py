@@ -1,128 +1,96 @@
 """θ̂ and φ, kept by what decides them: runs that share them fit and score once.
 
-The key is a hash of the training and validation rows themselves, of the model, the solver and the
-backend with their fields, and of the source of uids and of the plugins among them. Only successes
-are kept, each in one file that appears by rename; the oldest go when all are more than LIMIT.
+The key is a hash of the training and validation rows themselves and of the identity of the fit
+(``identity.py``). Only successes are kept, each in one file that appears by rename; the oldest go when
+all are more than LIMIT.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
-from importlib.util import find_spec
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-import scipy.sparse as sp
 
-from uids.backends import Array, blocks
+from uids.backends import Array
 from uids.models import Rows
-from uids.pipeline.describe import Components, entry_of, fields_of
-from uids.registry import Entry
+from uids.pipeline.components import Components
+from uids.pipeline.identity import fit_identity
 from uids.scoring.influence import Influence
 from uids.solvers import Solution
 from uids.system.files import replacing
 from uids.system.folders import cache_folder
 
 LIMIT = 2**30  # bytes in all
+OF_THE_SOLVE = ("status", "iterations", "relative_residual", "note")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is kept of a fit and its influence."""
+
+    theta: Array
+    s: Array
+    phi: Array
+    solve: dict[str, Any]  # how it ended
+
+    def solution(self) -> Solution:
+        return Solution(self.s, **self.solve)
 
 
 def place(parts: Components, train: Rows, validation: Rows) -> Path | None:
     """The file for this fit and this solve. None where they cannot be kept: a model that cannot be
     rebuilt from its parameters, or a component that is not registered and so has no name."""
-    if not hasattr(parts.model, "restore"):
+    if not parts.model.restorable:
         return None
-    key: list[Any] = [package_digest()]
-    for kind in ("model", "solver", "backend"):
-        entry = entry_of(kind, getattr(parts, kind))
-        if entry is None:
-            return None
-        digest = "" if entry.package == "uids" else source_digest(entry)
-        key.append([entry.name, entry.package, digest, fields_of(getattr(parts, kind))])
-    seen = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode())
-    hashed: list[int] = []  # sources: views share one
+    identity = fit_identity([parts.model.chosen, parts.solver.chosen, parts.backend.chosen])
+    if identity is None:
+        return None
+    seen = hashlib.sha256(identity.encode())
     for rows in (train, validation):
         seen.update(repr((rows.X.shape, rows.classes)).encode())
-        source, index = rows.X.source, rows.X.index
-        if id(source) not in hashed:
-            hashed.append(id(source))
-            for piece in pieces(source):
-                seen.update(raw(piece))
-        seen.update(repr((hashed.index(id(source)), index is None)).encode())
-        if index is not None:
-            seen.update(raw(index))
-        seen.update(raw(rows.y))
+        seen.update(rows.X.fingerprint().encode())
+        seen.update(np.ascontiguousarray(rows.y).view(np.uint8).data)
     return cache_folder() / "fits" / f"{seen.hexdigest()[:32]}.npz"
 
 
-def raw(array: Array) -> memoryview:
-    return np.ascontiguousarray(array).view(np.uint8).data
-
-
-def pieces(X: Any) -> Iterator[Array]:
-    if sp.issparse(X):
-        yield from (X.data, X.indices, X.indptr)
-    else:
-        yield from (block for _, block in blocks(X))
-
-
-def load(path: Path | None) -> dict[str, Any] | None:
-    """theta, s, phi and how the solve ended; None when they are not there or cannot be read."""
+def load(path: Path | None) -> Known | None:
+    """None when it is not there or cannot be read."""
     if path is None:
         return None
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            found: dict[str, Any] = {name: archive[name] for name in ("theta", "s", "phi")}
-            found["told"] = json.loads(str(archive["told"]))
+            theta, s, phi = (archive[name] for name in ("theta", "s", "phi"))
+            known = Known(theta, s, phi, json.loads(str(archive["solve"])))
         path.touch()  # used today: the last to go
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
-    return found
+    return known
 
 
-def solution(known: dict[str, Any]) -> Solution:
-    return Solution(known["s"], **known["told"])
-
-
-def save(path: Path | None, theta: Array, found: Influence) -> None:
-    if path is None or not found.solution.converged:
+def save(path: Path | None, theta: Array, influence: Influence, limit: int = LIMIT) -> None:
+    solution = influence.solution
+    if path is None or not solution.converged:
         return
-    names = ("status", "iterations", "relative_residual", "note")
-    told = json.dumps({name: getattr(found.solution, name) for name in names})
+    values = (solution.status, solution.iterations, solution.relative_residual, solution.note)
+    solve = json.dumps(dict(zip(OF_THE_SOLVE, values, strict=True)))
     # A cache that cannot be written is no reason to lose a result.
     with suppress(OSError), replacing(path) as temporary:
-        np.savez(temporary, theta=theta, s=found.solution.value, phi=found.phi, told=told)
-    prune(path.parent)
+        np.savez(temporary, theta=theta, s=solution.value, phi=influence.phi, solve=solve)
+    prune(path.parent, limit)
 
 
-def prune(folder: Path) -> None:
+def prune(folder: Path, limit: int) -> None:
+    """Removes the files that were not used for longest, until the others are within the limit."""
     with suppress(OSError):
         files = sorted(folder.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
         total = 0
         for file in files:
             total += file.stat().st_size
-            if total > LIMIT:
+            if total > limit:
                 file.unlink(missing_ok=True)
-
-
-@cache
-def package_digest() -> str:
-    """A hash of the source of uids: a cache from before a change to it is not believed."""
-    root = Path(__file__).parent.parent
-    seen = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        seen.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    return seen.hexdigest()
-
-
-def source_digest(entry: Entry) -> str:
-    """A plugin that is being worked on changes without a new version: its file is looked at."""
-    spec = find_spec(entry.target.partition(":")[0])
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        return ""
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]

@@ -1,137 +1,64 @@
-"""The top-level keys of a run, declared once: names, types, defaults, ranges and help."""
+"""The top-level keys of a run: those of the rooms put together, and the run's own."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from uids.errors import require
+from uids.datasets.split import SplitSettings
+from uids.errors import UidsError, check_types, one_line, require, unknown
+from uids.scoring.settings import ScoringSettings
+from uids.selection.settings import ChooseSettings, SelectionSettings
+from uids.system.keys import key, one_of
 
-DRAWS = ("exact", "bernoulli", "rounds")
 FINALS = ("subset", "subset+validation")
-SPLITS = ("random", "sequential", "shift", "given", "paper")
-REPORTS = ("points", "paper", "solvers", "timing", "auto")
-
-
-def key(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
-
-
-def one_of(words: tuple[str, ...]) -> str:
-    return " or ".join(repr(word) for word in words)
+NESTED = {"split": SplitSettings, "choose": ChooseSettings}
 
 
 @dataclass(frozen=True)
-class SplitSettings:
-    """How the rows are shared out between training, validation and test."""
-
-    kind: str = key(
-        "random",
-        "random (stratified), sequential, shift (training rows from the first half of the file, "
-        "the others from the second), given (files of the data set), or paper",
-    )
-    train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
-    validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
-    test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
-    seed: int | None = key(None, "seed of the split and of the label noise; null: that of the run")
-
-    def __post_init__(self) -> None:
-        require(self.kind in SPLITS, "split.kind", one_of(SPLITS), self.kind)
-        for name, value in (("validation", self.validation), ("test", self.test)):
-            whole = value < 1 or float(value).is_integer()
-            require(value >= 0 and whole, f"split.{name}", "a fraction in [0, 1) or a count", value)
-        if self.seed is not None:
-            require(self.seed >= 0, "split.seed", "0 or more, or null", self.seed)
-        if self.train is not None:
-            whole = self.train < 1 or float(self.train).is_integer()
-            must = "a fraction in (0, 1), a count or null"
-            require(self.train > 0 and whole, "split.train", must, self.train)
-        require(self.validation > 0, "split.validation", "more than 0", self.validation)
-        if self.validation < 1 and self.test < 1:
-            both = self.validation + self.test
-            require(both < 1, "split.validation + split.test", "less than 1", both)
-
-
-@dataclass(frozen=True)
-class ChooseSettings:
-    """How ratio=auto and sampler.alpha=auto choose, see ``uids/selection/choose.py``."""
-
-    ratios: tuple[float, ...] = key(
-        (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5), "ratios that ratio=auto tries, beside 1"
-    )
-    alphas: tuple[float, ...] = key(
-        (0.1, 1.0, 5.0, 10.0, 50.0), "what sampler.alpha=auto tries (linear: in units of 1/max|φ|)"
-    )
-    folds: int | None = key(
-        None, "folds of the validation rows; null: 8, or 4 beyond 1,000 validation rows"
-    )
-    draws: int = key(3, "draws of each candidate in each fold (one if the sampler has no chance)")
-    level: float = key(0.1, "the full set stays unless a gain is significant at this level")
-
-    def __post_init__(self) -> None:
-        for name, most in (("ratios", 1.0), ("alphas", float("inf"))):
-            values = getattr(self, name)
-            numbers = isinstance(values, list | tuple) and all(
-                isinstance(v, int | float) and 0 < v <= most and v < float("inf") for v in values
-            )
-            must = "a list of numbers in (0, 1]" if most == 1 else "a list of positive numbers"
-            require(numbers and len(values) > 0, f"choose.{name}", must, values)
-            object.__setattr__(self, name, tuple(float(value) for value in values))
-        if self.folds is not None:
-            require(self.folds >= 2, "choose.folds", "2 or more, or null", self.folds)
-        require(self.draws >= 1, "choose.draws", "1 or more", self.draws)
-        require(0 < self.level < 0.5, "choose.level", "in (0, 0.5)", self.level)
-
-
-@dataclass(frozen=True)
-class Settings:
+class Settings(ScoringSettings, SelectionSettings):
     """What decides a run, beside its five components."""
 
-    # int too, since a config takes 1 for an int and would refuse it.
-    ratio: int | float | str = key(0.95, "share of the training rows to keep, in (0, 1], or auto")
     final: str = key("subset", "what the last model is fitted on: subset or subset+validation")
     seed: int = key(0, "seed of everything random")
     repeats: int = key(
         10, "subsets drawn and refitted, for means (one if the sampler has no chance)"
     )
-    draw: str = key("exact", "exact (fixed size), bernoulli, or rounds (the paper's)")
-    stratify: bool = key(True, "keep the share of each class in the subset")
     split: SplitSettings = field(default_factory=SplitSettings)
-    choose: ChooseSettings = field(default_factory=ChooseSettings)
     noise: float = key(0.0, "share of the training labels to flip, to see whether uids finds them")
-    probes: int = key(256, "random vectors behind ‖ψ‖ and leverage beyond 512 parameters")
     cache: bool = key(
         True, "reuse fits, influence and finished runs; false: compute everything again"
     )
     download: bool = key(True, "fetch a public data set that is not here; false: skip its runs")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ratio, str):
-            object.__setattr__(self, "ratio", float(self.ratio))
-        share = not isinstance(self.ratio, str) and 0 < self.ratio <= 1
-        require(share or self.ratio == "auto", "ratio", "in (0, 1] or 'auto'", self.ratio)
+        SelectionSettings.__post_init__(self)
+        ScoringSettings.__post_init__(self)
         require(self.final in FINALS, "final", one_of(FINALS), self.final)
         require(self.seed >= 0, "seed", "0 or more", self.seed)
         require(self.repeats >= 1, "repeats", "1 or more", self.repeats)
-        require(self.probes >= 1, "probes", "1 or more", self.probes)
-        require(self.draw in DRAWS, "draw", one_of(DRAWS), self.draw)
         require(0 <= self.noise < 1, "noise", "in [0, 1)", self.noise)
 
+    @property
+    def split_seed(self) -> int:
+        return self.seed if self.split.seed is None else self.split.seed
 
-@dataclass(frozen=True)
-class SweepSettings:
-    """What a sweep is beside its runs; of no effect on any of them.
 
-    Each of ``grids`` is a set of axes as on the command line, {"sampler": "sigmoid",
-    "sampler.alpha": "1,5"}; the sweep is all of them, one after the other. What is on the command
-    line wins over each.
-    """
-
-    report: str = key("points", f"the table that a sweep ends in: {', '.join(REPORTS)}")
-    grids: list[dict[str, Any]] = field(
-        default_factory=list,
-        metadata={"help": "several grids in one sweep (in an experiment file)"},
-    )
-
-    def __post_init__(self) -> None:
-        require(self.report in REPORTS, "sweep.report", one_of(REPORTS), self.report)
+def make_settings(**keys: Any) -> Settings:
+    """Settings from plain values; an unknown key or a value out of range is a UidsError."""
+    for cls, given in ((Settings, keys), *((NESTED[name], keys.get(name)) for name in NESTED)):
+        known = {field.name for field in dataclasses.fields(cls)}
+        strange = set(given) - known if isinstance(given, dict) else set()
+        if strange:
+            raise UidsError(unknown("key:", strange.pop(), known))
+    try:
+        for name, part in NESTED.items():
+            if isinstance(keys.get(name), dict):
+                check_types(part, keys[name])
+                keys[name] = part(**keys[name])
+            require(isinstance(keys.get(name, part()), part), name, "a dict", keys.get(name))
+        check_types(Settings, keys)
+        return Settings(**keys)
+    except (TypeError, ValueError) as error:
+        raise UidsError(one_line(error)) from error

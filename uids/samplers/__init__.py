@@ -1,5 +1,7 @@
 """Samplers: from influence to the probability of keeping a row.
 
+Knows nothing of ratios, of drawing, or of what is trained on the rows.
+
 A sampler needs one method, ``probabilities(scores)``: an array of numbers in [0, 1], one for
 each training row. Two class attributes change what is done with them:
 

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from uids.backends import Array
 from uids.models import Fitted, Rows
-from uids.scoring.influence import Influence, solve
+from uids.scoring.influence import Influence
 from uids.scoring.scores import Scores
+from uids.system.streams import Stream, generator
 
 Indices = npt.NDArray[np.int64]
 
@@ -51,37 +52,38 @@ class FoldInfluence(Influence):
 
 def fold_numbers(y: npt.NDArray[np.int64], folds: int, seed: int) -> Indices:
     """Which fold each row is in: the classes evenly in each, by chance within a class."""
-    rng = np.random.default_rng([seed, 5])
+    rng = generator(seed, Stream.FOLDS)
     order = np.concatenate([rng.permutation(np.flatnonzero(y == k)) for k in np.unique(y)])
     number = np.empty(len(y), dtype=np.int64)
     number[order] = np.arange(len(y)) % folds
     return number
 
 
-def crossfit(full: Fitted, found: Influence, folds: int, seed: int) -> list[Fold]:
+def crossfit(full: Fitted, scored: Influence, folds: int, seed: int) -> list[Fold]:
     """K folds of the validation rows, each with the scores of the training rows from the others."""
-    curvature, train, validation = found.curvature, found.train, found.validation
+    curvature, train, validation = scored.curvature, scored.train, scored.validation
     number = fold_numbers(validation.y, folds, seed)
     places = [np.flatnonzero(number == k) for k in range(folds)]
     gradients = np.stack([curvature.gradient(validation.take(place)) for place in places], axis=1)
     # Summed over the others, not the whole less the fold: no digit of the fold may remain.
     others = [np.delete(gradients, k, axis=1).sum(axis=1) for k in range(folds)]
-    solution = solve(found.solver, curvature, np.stack(others, axis=1))
+    solution = scored.solver.solve(curvature, np.stack(others, axis=1))
     phi = -curvature.row_products(train, solution.value)
     loss = full.losses(train)
-    found_folds = []
+    scored_folds = []
     for k, place in enumerate(places):
         influence = FoldInfluence(
             curvature,
             train,
             validation.take(np.flatnonzero(number != k)),
-            found.solver,
+            scored.solver,
             replace(solution, value=np.ascontiguousarray(solution.value[:, k])),
             np.ascontiguousarray(phi[:, k]),
-            found.probes,
-            found.seed,
-            found,
+            scored.probes,
+            scored.seed,
+            scored.tuning,
+            scored,
         )
         scores = Scores(influence.phi, loss, train.y, influence)
-        found_folds.append(Fold(scores, validation.take(place), place))
-    return found_folds
+        scored_folds.append(Fold(scores, validation.take(place), place))
+    return scored_folds

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends import Array, Matrix
+from uids.backends import Array, adopt
 from uids.datasets import Data, check
 from uids.datasets.split import encode
 from uids.errors import UidsError
-from uids.models import Curvature, Rows
-from uids.registry import REGISTRIES
-from uids.solvers import Solution
+from uids.models import Curvature, RowForms, Rows
+from uids.models.adopted import adopt_fitted, adopt_model, is_fitted
+from uids.solvers import AdoptedSolver, Solution
+from uids.solvers.adopted import adopt_solver
+from uids.system.streams import Stream, generator
+from uids.system.tuning import NORMS, Norms
 
-EXACT_LIMIT = 512  # parameters up to which H⁻¹ itself is used for norms and forms
-BLOCK = 2**25  # bytes of a temporary
 TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
 
 
@@ -34,11 +35,12 @@ class Influence:
     curvature: Curvature
     train: Rows
     validation: Rows
-    solver: Any
+    solver: AdoptedSolver
     solution: Solution
     phi: Array
-    probes: int = 256  # random vectors beyond EXACT_LIMIT: an error of √(1/512) = 4 % in a norm
+    probes: int = 256  # random vectors: an error of √(1/512) = 4 % in a norm
     seed: int = 0
+    tuning: Norms = NORMS
 
     @cached_property
     def identity_error(self) -> float:
@@ -72,61 +74,63 @@ class Influence:
                 products = self.curvature.row_products(self.train, part)
                 np.add(total, np.einsum("il,il->i", products, products), out=total)
 
-        if size <= EXACT_LIMIT:
-            add(solve(self.solver, self.curvature, np.eye(size)).value)
+        if size <= self.tuning.exact_size:
+            add(self.solver.solve(self.curvature, np.eye(size)).value)
             return np.sqrt(total)
-        rng = np.random.default_rng([self.seed, 3])
+        rng = generator(self.seed, Stream.NORMS)
         for first in range(0, self.probes, width):
             Z = rng.standard_normal((size, min(width, self.probes - first)))
-            add(solve(self.solver, self.curvature, Z).value)
+            add(self.solver.solve(self.curvature, Z).value)
         return np.sqrt(total / self.probes)
 
     def _width(self) -> int:
-        """How many vectors of n and of size stay within BLOCK."""
-        columns = getattr(self.curvature, "columns", 1)
-        return max(1, BLOCK // (8 * max(len(self.train) * columns, self.curvature.size)))
+        """How many vectors of n and of size stay within a block of memory."""
+        numbers = max(len(self.train) * self.curvature.columns, self.curvature.size)
+        return max(1, self.tuning.block // (8 * numbers))
+
+    @cached_property
+    def _row_forms(self) -> RowForms:
+        forms = self.curvature.row_forms()
+        if forms is None:
+            raise UidsError(
+                "leverage, corrected and self_influence are there for model logreg only"
+            )
+        return forms
 
     @cached_property
     def _forms(self) -> Array:
         """M_i = E_iᵀ H⁻¹ E_i, (n, k, k), where ∇l_i = E_i r_i: what the row's own features say."""
-        curvature: Any = self.curvature
-        if not hasattr(curvature, "row_forms"):
-            raise UidsError(
-                "leverage, corrected and self_influence are there for model logreg only"
-            )
-        if curvature.size <= EXACT_LIMIT:
-            inverse = solve(self.solver, curvature, np.eye(curvature.size)).value
-            return np.asarray(curvature.row_forms(self.train, inverse))
+        row_forms, size = self._row_forms, self.curvature.size
+        if size <= self.tuning.exact_size:
+            inverse = self.solver.solve(self.curvature, np.eye(size)).value
+            return row_forms.exact(self.train, inverse)
         # Noise b with covariance H gives s = H⁻¹ b with covariance H⁻¹.
-        rng = np.random.default_rng([self.seed, 4])
+        rng = generator(self.seed, Stream.LEVERAGE)
         width = self._width()
-        forms = 0.0
+        forms = np.zeros(())
         for first in range(0, self.probes, width):
-            noise = curvature.noise(min(width, self.probes - first), rng)
-            S = solve(self.solver, curvature, noise).value
-            forms = forms + curvature.row_forms_estimate(self.train, S) * noise.shape[1]
+            noise = row_forms.noise(min(width, self.probes - first), rng)
+            S = self.solver.solve(self.curvature, noise).value
+            forms = forms + row_forms.estimate(self.train, S) * noise.shape[1]
         return np.asarray(forms / self.probes)
 
     @cached_property
     def leverage(self) -> Array:
         """h_i = tr(W_i M_i) / n: how much of its own prediction a row decides, in [0, k)."""
-        forms = self._forms
-        return np.asarray(self.curvature.leverage(self.train, forms))  # type: ignore[attr-defined]
+        return self._row_forms.leverage(self.train, self._forms)
 
     @cached_property
     def corrected(self) -> Array:
         """The influence of leaving the row out in one Newton step: φ_i / (1 − h_i) for the binary
         model, −(E_iᵀ s)ᵀ (I − W_i M_i / n)⁻¹ r_i for softmax. Closer to a refit where h_i is not
         small."""
-        forms, s = self._forms, self.solution.value
-        return np.asarray(self.curvature.corrected(self.train, s, forms))  # type: ignore[attr-defined]
+        return self._row_forms.corrected(self.train, self.solution.value, self._forms)
 
     @cached_property
     def self_influence(self) -> Array:
         """−∇l_iᵀ H⁻¹ ∇l_i ≤ 0: the influence of a row on its own loss. A large size marks rows
         that the model had to learn by heart."""
-        forms = self._forms
-        return np.asarray(self.curvature.self_influence(self.train, forms))  # type: ignore[attr-defined]
+        return self._row_forms.self_influence(self.train, self._forms)
 
     def pairs(self) -> Iterator[tuple[int, Array]]:
         """(j, block) with block[i, l] the influence of training row i on validation row j + l.
@@ -137,7 +141,7 @@ class Influence:
         for first in range(0, len(self.validation), width):
             index = np.arange(first, min(first + width, len(self.validation)))
             G = self.curvature.row_gradients(self.validation.take(index))
-            S = solve(self.solver, self.curvature, G).value
+            S = self.solver.solve(self.curvature, G).value
             yield first, -self.curvature.row_products(self.train, S)
 
     def predicted_change(self, kept: Array) -> float:
@@ -159,38 +163,19 @@ class Influence:
         return float(-self.phi[dropped].sum() / (len(self.train) * len(self.validation)))
 
 
-def solve(solver: Any, curvature: Curvature, g: Array) -> Solution:
-    """Solve, and stop at what did not converge unless the solver was told to go on."""
-    # Not by BLAS, whose threads would go on for a while: see ``one_blas_thread``.
-    if not np.isfinite(np.einsum("i,i->", g.ravel(), g.ravel())):
-        raise UidsError("the gradient is not finite: look for huge values in X")
-    solution: Solution = solver.solve(curvature, g)
-    if solution.status != "converged" and getattr(solver, "on_failure", "error") == "error":
-        raise UidsError(f"{solution.status} (solver.on_failure=warn goes on all the same)")
-    return solution
-
-
 def influence_at(
     curvature: Curvature,
     train: Rows,
     validation: Rows,
-    solver: Any,
+    solver: AdoptedSolver,
     probes: int = 256,
     seed: int = 0,
 ) -> Influence:
     """The influence of the training rows at a fitted model: one solve, and one product with X
     unless the solver has left it."""
-    solution = solve(solver, curvature, curvature.gradient(validation))
-    own = getattr(curvature, "own_products", None)
-    if (
-        own is not None
-        and solution.scores is not None
-        and train is getattr(curvature, "over", None)
-    ):
-        phi = own(solution.scores)
-        np.negative(phi, out=phi)
-    else:
-        phi = -curvature.row_products(train, solution.value)
+    solution = solver.solve(curvature, curvature.gradient(validation))
+    phi = curvature.row_products(train, solution.value, solution.scores)
+    np.negative(phi, out=phi)
     solution = replace(solution, scored=None)  # n numbers that nobody needs any longer
     return Influence(curvature, train, validation, solver, solution, phi, probes, seed)
 
@@ -212,31 +197,32 @@ def influence(
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
     """
-    solver = REGISTRIES["solver"].choose(solver).component
-    backend = REGISTRIES["backend"].choose(backend).component
-    if not (hasattr(model, "theta") and callable(getattr(model, "curvature", None))):
-        model = REGISTRIES["model"].choose(model).component
+    chosen_solver = adopt_solver(solver)
+    chosen = None if is_fitted(model) else adopt_model(model)
     for name, pair in (("train", train), ("validation", validation)):
         if not (isinstance(pair, tuple) and len(pair) == 2):
             raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
     data = check(Data(*train, validation=validation), "train")
-    labels, y, given = encode(data)
-    rows = Rows(Matrix(backend, data.X), y, len(labels))
-    judged = Rows(Matrix(backend, given["validation"].X), given["validation"].y, len(labels))
-    fitted = model.fit(rows) if hasattr(model, "fit") else model
-    if getattr(fitted, "classes", len(labels)) != len(labels):
+    labels, y, parts = encode(data)
+    assert data.validation is not None
+    rows = Rows(adopt(backend, data.X), y, len(labels))
+    judges = Rows(adopt(backend, data.validation[0]), parts["validation"].y, len(labels))
+    fitted = adopt_fitted(model) if chosen is None else chosen.fit(rows)
+    if fitted.classes not in (None, len(labels)):
         raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")
     try:
-        found = influence_at(fitted.curvature(rows), rows, judged, solver, probes, seed)
-    except (ValueError, IndexError) as error:
-        if fitted is not model:
+        scored = influence_at(fitted.curvature(rows), rows, judges, chosen_solver, probes, seed)
+    except UidsError as error:
+        if chosen is not None or not isinstance(error.__cause__, ValueError | IndexError):
             raise  # fitted here, so it fits: the fault is another's
         d = rows.X.shape[1]
-        raise UidsError(f"the model does not fit data of {d} features: {error}") from error
-    if not found.identity_error <= TRUSTED:
+        raise UidsError(
+            f"the model does not fit data of {d} features: {error.__cause__}"
+        ) from error
+    if not scored.identity_error <= TRUSTED:
         warnings.warn(
-            f"do not trust φ: the identity error is {found.identity_error:.1e}, so the model is "
+            f"do not trust φ: the identity error is {scored.identity_error:.1e}, so the model is "
             "not at its optimum; lower its tol or its C",
             stacklevel=2,
         )
-    return found
+    return scored

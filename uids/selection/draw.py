@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
+from uids.system.streams import Stream, generator
 
 Indices = npt.NDArray[np.int64]
 ROUNDS = 100  # the authors' limit, after which the subset is filled uniformly
@@ -45,7 +46,7 @@ def draw(
     A deterministic sampler keeps the rows with the largest π_i, whatever the kind.
     """
     groups = _groups(y if stratify else np.zeros_like(y))
-    rng = np.random.default_rng([seed, 2])
+    rng = generator(seed, Stream.DRAW)
     if deterministic:
         sizes = _authors_sizes(groups, ratio) if kind == "rounds" else _sizes(groups, ratio)
         kept = [

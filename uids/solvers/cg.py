@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.backends import Array
-from uids.solvers import Operator, Solution, check_stopping
 from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.operator import Operator
+from uids.solvers.solution import Solution
+from uids.solvers.stopping import check_stopping
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,14 @@ from scipy.linalg.blas import daxpy
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.solvers import Operator, Solution, norms, one_blas_thread, residual
+from uids.solvers.adopted import operator_of
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
+from uids.solvers.operator import Operator, Precondition
+from uids.solvers.residual import norms, residual
+from uids.solvers.solution import Solution
+from uids.system.threads import one_blas_thread
 
-Precondition = Callable[[Array], Array]
+RESTARTS = 5  # of the recursion from the s that it has reached: more cannot help in floating point
 NOT_FINITE = "the Hessian product is not finite: look for huge values in X, or scale the features"
 
 
@@ -33,13 +37,14 @@ def conjugate_gradients(
     from s (at most a few times: more cannot help in floating point). And of several columns one
     that is done keeps still, so that the others cannot push it about by 0/0.
     """
+    operator = operator_of(operator)
     columns = np.asarray(g, dtype=np.float64).reshape(operator.size, -1)
     target = tol * norms(columns)
     s = np.zeros_like(columns) if start is None else start.reshape(columns.shape).copy()
     r = columns - operator.dot(s) if start is not None else columns.copy()
     iterations, restarts = 0, 0
     while True:
-        with one_blas_thread(operator):
+        with one_blas_thread(not operator.uses_blas(columns.shape[1])):
             limit = max_iter - iterations
             if columns.shape[1] == 1:
                 iterations += _one(operator, s[:, 0], r[:, 0], target[0], limit, precondition)
@@ -50,7 +55,7 @@ def conjugate_gradients(
             status = "converged"
             break
         restarts += 1
-        if iterations >= max_iter or restarts > 5:
+        if iterations >= max_iter or restarts > RESTARTS:
             status = unfinished(name, tol, relative, iterations, max_iter)
             break
     value = s.reshape(g.shape)

@@ -9,7 +9,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.solvers import Operator, Solution, check_on_failure, residual
+from uids.solvers.operator import Operator
+from uids.solvers.residual import residual
+from uids.solvers.solution import Solution
+from uids.solvers.stopping import check_on_failure
 from uids.system.memory import memory
 
 ACCEPTED = 1e-6  # relative residual; an ordinary problem gives some 1e-15

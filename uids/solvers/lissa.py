@@ -8,8 +8,11 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError, require
-from uids.solvers import Operator, Solution, check_stopping, residual
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
+from uids.solvers.operator import Operator
+from uids.solvers.residual import residual
+from uids.solvers.solution import Solution
+from uids.solvers.stopping import check_stopping
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular, svd
 
 from uids.backends import Array
 from uids.errors import UidsError, require
-from uids.solvers import Operator, Solution, check_stopping
-from uids.solvers.conjugate import Precondition, conjugate_gradients
+from uids.solvers.conjugate import conjugate_gradients
 from uids.solvers.direct import NOT_POSITIVE_DEFINITE
+from uids.solvers.operator import Operator, Precondition
+from uids.solvers.solution import Solution
+from uids.solvers.stopping import check_stopping
 
 
 @dataclass(frozen=True)

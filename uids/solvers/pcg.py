@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from uids.backends import Array
 from uids.errors import require
-from uids.solvers import Operator, Solution, check_stopping
-from uids.solvers.conjugate import Precondition, conjugate_gradients
+from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.operator import Operator, Precondition
+from uids.solvers.solution import Solution
+from uids.solvers.stopping import check_stopping
 
 
 @dataclass(frozen=True)

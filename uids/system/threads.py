@@ -1,4 +1,4 @@
-"""Work shared out to threads.
+"""Work shared out to threads, and BLAS kept from taking them.
 
 They are Python's own, since compiled loops and numpy run without the GIL: numba's threading layers
 are not all safe in several threads or after a fork.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from typing import Any
 
-MANY = 1024
+MANY = 1024  # threads at once, more than any machine here has cores
 
 
 @cache
@@ -35,3 +37,19 @@ def on_threads(work: Callable[[int], None], count: int) -> None:
     failures += [error for error in (future.exception() for future in futures) if error]
     if failures:
         raise failures[0]
+
+
+def one_blas_thread(wanted: bool) -> AbstractContextManager[Any]:
+    """For a loop whose products are not by BLAS.
+
+    BLAS's threads look for their next task in a busy loop. After each product of two vectors they
+    would take the cores from those that work on H, which doubles the time of a sparse solve.
+    """
+    return _controller().limit(limits=1, user_api="blas") if wanted else nullcontext()
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,79 +1,25 @@
-"""Work on rows shared out to threads, and the memory that it needs, for the backend numba."""
+"""Work on rows shared out to threads, for the backend numba.
+
+Every thread has its own part of X and the sums are added up in a fixed order. So a product is the
+same every time, and with another number of threads it differs by rounding only.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from uids.backends import Array
-from uids.backends.loops import kernels as k
+from uids.backends.host import Host, HostMatrix
+from uids.backends.loops.kernels import sums as k
+from uids.backends.loops.scratch import Scratch, readonly
+from uids.backends.matrix import Array, Matrix
 from uids.system.threads import on_threads
 
 STEP = 2**18  # numbers between the two loops of a fused product: 2 MiB for each thread
 WIDTH = 8  # columns added into scratch at once: as many as a cache line holds
 ALL_ROWS = np.empty(0, dtype=np.uint64)
-SHAPES = 4  # of results, for which memory is kept
-LARGE = 2**23  # numbers in a result, 64 MiB, from which on it is not kept
-
-
-def own_references() -> int:
-    """To an array in a dictionary, while a local name for it is counted: more than the dictionary's
-    one, and how many depends on the version of Python."""
-    results = {(): np.empty(0)}
-    held = results.get(())
-    return sys.getrefcount(held)
-
-
-OWN_REFERENCES = own_references()
-
-
-class Scratch:
-    """Memory that a matrix and its views keep from one product to the next, for one product at a
-    time. ``sums`` are zero between products."""
-
-    def __init__(self) -> None:
-        self.lock = RLock()
-        self.sums = np.zeros(0)
-        self.kept: dict[str, Array] = {}
-        self.results: dict[tuple[int, ...], Array] = {}
-
-    def __enter__(self) -> Scratch:
-        self.lock.acquire()
-        return self
-
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is not None:
-            self.sums = np.zeros(0)  # broken off, and so not zero
-        self.lock.release()
-
-    def zeros(self, *shape: int) -> Array:
-        size = int(np.prod(shape))
-        if self.sums.size < size:
-            self.sums = np.zeros(size)
-        return self.sums[:size].reshape(shape)
-
-    def result(self, *shape: int) -> Array:
-        """An array to hand out: the last one of that shape, if nobody holds it any longer, neither
-        itself nor a view. In a solve each product would else touch as much new memory. Large ones
-        are not kept: they come in large pages, and would count twice."""
-        if np.prod(shape) > LARGE:
-            return np.empty(shape)
-        held = self.results.get(shape)
-        if held is None or sys.getrefcount(held) > OWN_REFERENCES:
-            if len(self.results) >= SHAPES:
-                self.results.clear()
-            held = self.results[shape] = np.empty(shape)
-        return held
-
-    def empty(self, name: str, *shape: int) -> Array:
-        size = int(np.prod(shape))
-        if name not in self.kept or self.kept[name].size < size:
-            self.kept[name] = np.empty(size)
-        return self.kept[name][:size].reshape(shape)
 
 
 class Share(NamedTuple):
@@ -89,28 +35,36 @@ class Share(NamedTuple):
     steps: Array
 
 
-class Threaded:
+class Threaded(HostMatrix):
     """What the two kinds of matrix share: threads, scratch, and which rows of X are meant."""
 
-    shape: tuple[int, int]
-    entries: int  # stored
-    threads: int
-    note: str
     listed: Array = ALL_ROWS
 
-    def __init__(self, shape: tuple[int, int], entries: int, threads: int, kind: str) -> None:
-        self.shape, self.entries, self.threads = shape, entries, threads
-        self.note = f"numba: {threads} {'thread' if threads == 1 else 'threads'}, {kind}"
+    def __init__(self, host: Host, threads: int, kind: str) -> None:
+        count = f"{threads} {'thread' if threads == 1 else 'threads'}"
+        super().__init__(host, f"numba: {count}, {kind}")
+        self._threads = threads
+        self.entries = host.stored
         self.scratch = Scratch()
         self.cuts: dict[int, Array] = {}
 
-    def rows(self, index: Array) -> Any:
-        """A view: those rows of the whole matrix, in that order, for the price of the index. It
-        must lie within the matrix, since the loops do not look."""
+    @property
+    def threads(self) -> int:
+        return self._threads
+
+    @property
+    def stored(self) -> int:
+        return self.entries
+
+    def _rows(self, index: Array) -> Matrix:
+        """A view: those rows of the whole matrix, in that order, for the price of the index. The
+        loops do not look whether it lies within the matrix: ``rows`` has."""
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
-        view.listed = readonly(np.ascontiguousarray(index, dtype=np.int64)).view(np.uint64)
-        view.shape = (len(index), self.shape[1])
+        view.whole = self.whole or self
+        view.host = self.host.take(index)
+        view.listed = readonly(np.ascontiguousarray(view.host.index)).view(np.uint64)
+        view.shape = view.host.shape
         view.entries = view.count()
         view.cuts = {}
         return view
@@ -171,11 +125,3 @@ class Threaded:
         if array.ndim not in (1, 2) or len(array) != length:
             raise ValueError(f"{name} has the shape {array.shape}, where {length} rows are needed")
         return readonly(array)
-
-
-def readonly(array: Array) -> Array:
-    """The same memory, never to be written to: a memory-mapped array cannot be, and one type for
-    all means one compilation."""
-    array = np.asarray(array).view()
-    array.flags.writeable = False
-    return array

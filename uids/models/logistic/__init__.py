@@ -1,0 +1,1 @@
+"""The machinery of logistic regression, binary and softmax: curvature, trainer, preconditioners."""

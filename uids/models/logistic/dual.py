@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uids.backends import Array
-from uids.models.logistic.curvature import LogisticCurvature, add
-from uids.solvers import one_blas_thread
+from uids.models.logistic.products import add
+from uids.solvers import RowSolution
 from uids.solvers.conjugate import descend
+from uids.system.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from uids.models.logistic.curvature import LogisticCurvature
 
 
-class Found(NamedTuple):
-    s: Array
-    y: Array
-    scores: Array  # X s, with the intercept
-    products: int
-
-
-class Dual:
+class LogisticDual:
     """With a_i = √(C w_i) and A = nC·H = I + Xᵀ diag(a²) X, the solution of A s = g is
     s = g − Xᵀ(a ∘ y), where D y = a ∘ X g and D = I + diag(a) X Xᵀ diag(a).
 
@@ -33,8 +30,8 @@ class Dual:
 
     def __init__(self, curvature: LogisticCurvature) -> None:
         self.X, self.curvature = curvature.over.X, curvature
-        self.intercept = curvature.at.intercept
-        self.a = np.sqrt(curvature.at.C * curvature.row_curvature()[:, 0])
+        self.intercept = curvature.fitted.intercept
+        self.a = np.sqrt(curvature.fitted.C * curvature.row_curvature()[:, 0])
         self.square = float(self.a @ self.a)
 
     def projected(self, r: Array) -> Array:
@@ -43,13 +40,11 @@ class Dual:
             r -= self.a * (float(self.a @ r) / self.square)
         return r
 
-    def solve(self, g: Array, goal: float, limit: int, start: Array | None = None) -> Found:
-        """When ‖g − H s‖ is about ``goal`` or less, or after ``limit`` products; from ``start`` on,
-        an earlier y for the same g."""
-        with one_blas_thread(self.curvature):
+    def solve(self, g: Array, goal: float, limit: int, start: Array | None = None) -> RowSolution:
+        with one_blas_thread(not self.X.uses_blas(1)):
             return self._solve(g, goal, limit, start)
 
-    def _solve(self, g: Array, goal: float, limit: int, y: Array | None) -> Found:
+    def _solve(self, g: Array, goal: float, limit: int, y: Array | None) -> RowSolution:
         a, scale, d = self.a, self.curvature.scale, self.X.shape[1]
         along = self.X.dot(g[:d])
         if y is None:
@@ -81,4 +76,4 @@ class Dual:
         if self.intercept:
             shift = float(a @ (scale * y - a * scores)) / self.square
             s, scores = np.append(s, shift), scores + shift
-        return Found(s, y, scores, products)
+        return RowSolution(s, y, scores, products)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor
 from scipy.linalg.blas import dtrsv
 
-from uids.backends import Array, Matrix
-from uids.models.logistic.curvature import LogisticCurvature
+from uids.backends import Array
+from uids.models.logistic.advice import one_hot
+from uids.models.logistic.products import centred
+from uids.system.tuning import HEAD, Head
 
-ALPHA = 0.5  # of the diagonal
-CHEAP = 200  # parameters, up to which the block costs no more than a product or two
-HEAD = 1000, 4000  # columns in the block, over all classes: at least, and at most
-ENTRIES = 4  # stored in X for each number in the block: then it costs a tenth of a product with H
-SAMPLE = 20  # rows for each column of the block, from which it is estimated,
-LEAST = 10_000  # and at least
-LARGE = 2**27  # entries stored: a gigabyte and more, which may be mapped from a file,
-RUNS = 50  # of rows that lie together, in which the sample is then taken
+if TYPE_CHECKING:
+    from uids.models.logistic.curvature import LogisticCurvature
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Preconditioner:
 
     inverse: Array  # of the diagonal, (size,)
     columns: int  # k
-    blocks: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
+    head: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
 
     def __call__(self, R: Array) -> Array:
         """M⁻¹ R for one vector or the columns of several."""
@@ -67,39 +63,33 @@ class Preconditioner:
 
     def _solve(self, r: Array, out: Array) -> Array:
         np.multiply(r, self.inverse, out=out)
-        for index, factor in self.blocks:
+        for index, factor in self.head:
             half = dtrsv(factor, r[index], lower=1, overwrite_x=1)
             out[index] = dtrsv(factor, half, lower=1, trans=1, overwrite_x=1)
         return out
 
 
-def centred(v: Array, columns: int) -> Array:
-    """v less its mean over the classes, column by column of X, in place."""
-    V = v.reshape(-1, columns)
-    V -= V.mean(axis=1, keepdims=True)
-    return v
-
-
-def preconditioner(curvature: LogisticCurvature, head: bool) -> Preconditioner:
+def preconditioner(curvature: LogisticCurvature, head: bool, tuning: Head = HEAD) -> Preconditioner:
     M = curvature.diagonal()
     M *= curvature.scale
-    penalised = len(M) - curvature.columns * curvature.at.intercept
-    M[:penalised] *= ALPHA
-    M[:penalised] += 1 - ALPHA
+    penalised = len(M) - curvature.columns * curvature.fitted.intercept
+    M[:penalised] *= tuning.alpha
+    M[:penalised] += 1 - tuning.alpha
     # Where all rows are certain nothing is left on the intercept.
     np.maximum(M, np.finfo(float).eps * M.max(), out=M)
-    blocks = head_blocks(curvature, M) if head else ()
+    blocks = head_blocks(curvature, M, tuning) if head else ()
     return Preconditioner(np.reciprocal(M, out=M), curvature.columns, blocks)
 
 
-def cheap_head(curvature: LogisticCurvature) -> bool:
+def cheap_head(curvature: LogisticCurvature, tuning: Head = HEAD) -> bool:
     """Whether all columns are so few that the block costs no more than a product or two."""
-    return curvature.size <= CHEAP
+    return curvature.size <= tuning.cheap
 
 
-def suits_head(curvature: LogisticCurvature) -> bool:
-    few = curvature.over.X.shape[1] <= HEAD[0] // curvature.columns
-    return few or curvature.one_hot
+def suits_head(curvature: LogisticCurvature, tuning: Head = HEAD) -> bool:
+    X = curvature.over.X
+    few = X.shape[1] <= tuning.columns[0] // curvature.columns
+    return few or one_hot(X, curvature.tuning)
 
 
 def spread(n: int, size: int, runs: int) -> Array:
@@ -111,24 +101,25 @@ def spread(n: int, size: int, runs: int) -> Array:
     return np.unique(index[index < n])
 
 
-def head_blocks(curvature: LogisticCurvature, diagonal: Array) -> tuple[tuple[Array, Array], ...]:
+def head_blocks(
+    curvature: LogisticCurvature, diagonal: Array, tuning: Head
+) -> tuple[tuple[Array, Array], ...]:
     """The blocks of A for the largest columns, one for each class."""
-    rows, k, b = curvature.over, curvature.columns, curvature.at.intercept
-    n, d = rows.X.shape
-    stored = rows.X.source.nnz if sp.issparse(rows.X.source) else rows.X.source.size
-    width = min(d, int(np.clip((stored / ENTRIES) ** 0.5, *HEAD)) // k)
+    X, k, b = curvature.over.X, curvature.columns, curvature.fitted.intercept
+    n, d = X.shape
+    width = min(d, int(np.clip((X.stored / tuning.entries) ** 0.5, *tuning.columns)) // k)
     size = diagonal.reshape(-1, k)[:d].sum(axis=1)
     head = np.sort(np.argpartition(size, d - width)[d - width :]) if width < d else np.arange(d)
-    count = max(LEAST, SAMPLE * width)
+    count = max(tuning.least, tuning.sample * width)
     # Of a large file that is mapped only the pages of a few runs are read (and some around them, up
     # to megabytes), where single rows would touch all of it.
-    index = spread(n, count, RUNS if stored >= LARGE else count)
-    sample = rows.X.rows(index)
+    index = spread(n, count, tuning.runs if X.stored >= tuning.mapped else count)
+    sample = X.rows(index)
     if width < d:
-        sample = Matrix(rows.X.backend, sample.X[:, head])
+        sample = sample.columns(head)
     blocks = []
     for j, w in enumerate(curvature.row_curvature(index).T):
-        w = w * (curvature.at.C * n / len(index))
+        w = w * (curvature.fitted.C * n / len(index))
         block = np.empty((width + b, width + b))
         block[:width, :width] = sample.gram(w)
         block[np.arange(width), np.arange(width)] += 1

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import ssyrk, strsv
 
 from uids.backends import Array
-from uids.models.logistic.curvature import LogisticCurvature
+from uids.solvers import Precondition
 
-FEWEST = 200  # columns: below that the dense Hessian itself is as cheap
-MOST = 4000  # columns: above that its factor is dearer than the products that it saves
-TALL = 12  # rows of X for each column, from which it costs a fraction of the dense Hessian
-ROWS = 3, 4  # that are taken for each column, at least and at most,
-SHARE = 7  # and between the two one in as many
-LIGHT = 0.1  # times the ridge: columns of less curvature in those rows have the ridge alone
+if TYPE_CHECKING:
+    from uids.models.logistic.curvature import LogisticCurvature
 
 
-def suits(curvature: LogisticCurvature) -> bool:
-    n, d = curvature.over.X.shape
-    return FEWEST <= d <= MOST and n >= TALL * d
-
-
-def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
+def row_sample_preconditioner(curvature: LogisticCurvature) -> Precondition | None:
     """r ↦ M⁻¹ r, M = I + C Σ_{i∈S} (w_i / q_i) x_i x_iᵀ, an unbiased estimate of A = nC·H.
 
     Row i is in S with probability q_i = min(1, m w_i / Σw): rows of which the model is certain
@@ -32,19 +23,21 @@ def sampled(curvature: LogisticCurvature) -> Callable[[Array], Array] | None:
     gain five digits, where plain CG takes ninety. In float32, which is twice as quick and more than
     an estimate is worth. None where float32 cannot factorise it.
     """
-    (n, d), b = curvature.over.X.shape, int(curvature.at.intercept)
+    (n, d), b = curvature.over.X.shape, int(curvature.fitted.intercept)
     w = curvature.row_curvature()[:, 0]
     total = float(w.sum())
     if not total > 0:
         return None
-    count = np.clip(n / SHARE, ROWS[0] * d, ROWS[1] * d)
+    tuning = curvature.tuning
+    fewest, most = tuning.sample_rows
+    count = np.clip(n / tuning.sample_share, fewest * d, most * d)
     share = np.minimum(1, w * (count / total))
     # Systematic sampling: the running sum of the shares passes each half-integer in one row.
     steps = np.cumsum(share)
     index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
-    root = np.sqrt(curvature.at.C * w[index] / share[index])[:, None].astype(np.float32)
-    rows = np.multiply(curvature.over.X.rows(index).X, root, dtype=np.float32)
-    live = np.flatnonzero(np.einsum("ij,ij->j", rows, rows) > LIGHT)  # pictures have borders
+    root = np.sqrt(curvature.fitted.C * w[index] / share[index])[:, None].astype(np.float32)
+    rows = np.multiply(curvature.over.X.rows(index).fetch(), root, dtype=np.float32)
+    live = np.flatnonzero(np.einsum("ij,ij->j", rows, rows) > tuning.sample_light)
     if len(live) < d:
         rows = rows.take(live, axis=1, mode="clip")
     if b:

@@ -1,0 +1,1 @@
+"""The machinery of the torch models: scores, automatic differentiation, L-BFGS, networks."""

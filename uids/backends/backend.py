@@ -1,0 +1,18 @@
+"""What a backend is, to whoever wants to make whole matrices of it rather than two products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from uids.backends.matrix import Matrix
+
+
+class Backend(ABC):
+    @abstractmethod
+    def matrix(self, X: Any) -> Matrix:
+        """X, a numpy array or a CSR matrix, on this backend's hardware."""
+
+    def plan(self, X: Any) -> str:
+        """Which matrix that would be and why, where there is a choice; nothing is made."""
+        return ""

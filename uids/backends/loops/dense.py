@@ -1,0 +1,111 @@
+"""Products with a dense matrix, for the backend numba."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from uids.backends.host import Host, blocks
+from uids.backends.loops.kernels import dense as k
+from uids.backends.loops.scratch import readonly
+from uids.backends.loops.threaded import Share, Threaded
+from uids.backends.matrix import Array, Matrix
+from uids.system.tuning import LOOPS, Loops
+
+
+class DenseMatrix(Threaded):
+    """One vector by loops that read each row once; several by BLAS, a block of rows at a time, and
+    so too where the rows of X do not lie in memory one after the other.
+
+    A processor guesses what is read next and brings it in, within a page. Where X is not in the
+    cache and its rows are shorter than that, a Hessian product prefetches the next rows itself."""
+
+    def __init__(self, X: Any, threads: int, single: bool, tuning: Loops = LOOPS) -> None:
+        X = np.asarray(X)
+        self.X = readonly(X.astype(np.float32, copy=False) if single else X)
+        super().__init__(Host(X), threads, f"dense {self.X.dtype}")
+        self.single, self.tuning = single, tuning
+        short = self.X[:1].nbytes <= tuning.prefetch_row
+        self.ahead = self.X.nbytes >= tuning.prefetch_bytes and short
+
+    def like(self, X: Any) -> Matrix:
+        return DenseMatrix(X, self.threads, self.single, self.tuning)
+
+    def uses_blas(self, columns: int) -> bool:
+        return columns > 1 or not self.X.flags.c_contiguous
+
+    def count(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def cut(self, threads: int) -> Array:
+        return np.linspace(0, self.shape[0], threads + 1)
+
+    def by_rows(self, V: Array) -> bool:
+        return V.ndim == 1 and self.X.flags.c_contiguous
+
+    def _blocks(self) -> Iterator[tuple[int, Any]]:
+        return blocks(self.X, self.host.index)
+
+    def dot(self, V: Array) -> Array:
+        V = self.checked("V", V, self.shape[1])
+        out = np.empty((self.shape[0], *V.shape[1:]))
+        if self.by_rows(V):
+            self.each(lambda first, last: k.dense_dot(self.X, self.listed, first, last, V, out))
+            return out
+        for start, block in self._blocks():
+            out[start : start + len(block)] = block @ V
+        return out
+
+    def tdot(self, U: Array) -> Array:
+        return self._tdot(U, None)
+
+    def square_tdot(self, W: Array) -> Array:
+        return self._tdot(W, True)
+
+    def _tdot(self, U: Array, square: bool | None) -> Array:
+        U = self.checked("U", U, self.shape[0])
+        out = np.zeros((self.shape[1], *U.shape[1:]))
+        if self.by_rows(U):
+
+            def add(s: Share) -> None:
+                k.dense_tdot(self.X, self.listed, s.first, s.last, U, s.sums.reshape(-1), square)
+
+            return self.sum(out, add)
+        for start, block in self._blocks():
+            out += (block * block if square else block).T @ U[start : start + len(block)]
+        return out
+
+    def gram_dot(self, w: Array, V: Array) -> Array:
+        w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
+        if self.by_rows(V):
+            return self._gram_dot(w, V, None)
+        out = np.zeros(V.shape)
+        for start, block in self._blocks():
+            Z = block @ V
+            Z *= w[start : start + len(block)].reshape(-1, *[1] * (V.ndim - 1))
+            out += block.T @ Z
+        return out
+
+    def _gram_dot(self, w: Array, v: Array, scores: Array | None) -> Array:
+        def add(s: Share) -> None:
+            sums = s.sums.reshape(-1)
+            k.dense_gram_dot(self.X, self.listed, s.first, s.last, w, v, sums, scores, self.ahead)
+
+        return self.sum(np.zeros(v.shape), add)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        w, v = self.checked("w", w, self.shape[0]), self.checked("v", v, self.shape[1])
+        if not self.by_rows(v):
+            scores = self.dot(v)
+            return self.tdot(w * scores), scores
+        scores = np.zeros(self.shape[0])
+        return self._gram_dot(w, v, scores), scores
+
+    def gram(self, w: Array) -> Array:
+        w = self.checked("w", w, self.shape[0])
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for start, block in self._blocks():
+            out += block.T @ (block * w[start : start + len(block), None])
+        return out

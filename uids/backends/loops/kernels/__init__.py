@@ -1,0 +1,1 @@
+"""Loops in machine code: all that numba compiles for the backend, and nothing else."""

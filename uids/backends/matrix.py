@@ -1,0 +1,142 @@
+"""X as the other rooms see it: products, facts of its rows, and parts of it.
+
+Where X lies (in this process, on a device, in files, on other machines) is the matrix's own affair.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Matrix(ABC):
+    """X, of shape (n, d), seen through a backend. Vectors are numpy arrays of float64.
+
+    | product                | meaning           | shapes                    |
+    |------------------------|-------------------|---------------------------|
+    | ``dot(V)``             | X V               | (d,) or (d, k) → (n, …)   |
+    | ``tdot(U)``            | Xᵀ U              | (n,) or (n, k) → (d, …)   |
+    | ``gram_dot(w, V)``     | Xᵀ (w ∘ (X V))    | (n,), (d, k) → (d, k)     |
+    | ``scored_dot(w, v)``   | that, and X v     | (n,), (d,) → (d,), (n,)   |
+    | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
+    | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
+    | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
+    | ``quadratic(A)``       | x_iᵀ A x_i        | (d, d) → (n,)             |
+    | ``row_squares()``      | ‖x_i‖²            | → (n,)                    |
+
+    The first two are required; the others have a default that is put together from them, from
+    ``fetch``, or from parts. What is handed out may be changed in place by whoever gets it.
+    """
+
+    shape: tuple[int, int]
+    note: str  # what the metrics say of the backend
+
+    @abstractmethod
+    def dot(self, V: Array) -> Array: ...
+
+    @abstractmethod
+    def tdot(self, U: Array) -> Array: ...
+
+    def gram_dot(self, w: Array, V: Array) -> Array:
+        U = self.dot(V)
+        U *= w if U.ndim == 1 else w[:, None]
+        return self.tdot(U)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        scores = self.dot(v)
+        return self.tdot(w * scores), scores
+
+    def outer_dot(self, u: Array) -> Array:
+        return self.dot(self.tdot(u))
+
+    @abstractmethod
+    def square_tdot(self, W: Array) -> Array: ...
+
+    @abstractmethod
+    def gram(self, w: Array) -> Array: ...
+
+    @abstractmethod
+    def quadratic(self, A: Array) -> Array: ...
+
+    @abstractmethod
+    def row_squares(self) -> Array: ...
+
+    # Facts of these rows, by which the quicker of two ways is chosen.
+
+    @property
+    @abstractmethod
+    def sparse(self) -> bool:
+        """Whether only some of the entries are stored."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> int:
+        """Entries that are stored in these rows."""
+
+    @property
+    @abstractmethod
+    def all_ones(self) -> bool:
+        """Whether every stored value is 1; false where that is not known."""
+
+    @property
+    def threads(self) -> int:
+        """Threads of the backend's own, on which other work on the rows may go too."""
+        return 1
+
+    def uses_blas(self, columns: int) -> bool:
+        """Whether products with that many columns are by BLAS, which then needs its threads."""
+        return True
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """The same for the same rows, and another for any others."""
+
+    # Parts.
+
+    def rows(self, index: Array) -> Matrix:
+        """Those rows, by a mask or by positions; all of them in order are the matrix itself."""
+        n = self.shape[0]
+        index = positions(index, n)
+        if len(index) == n and np.array_equal(index, np.arange(n)):
+            return self
+        return self._rows(index)
+
+    @abstractmethod
+    def _rows(self, index: Array) -> Matrix: ...
+
+    def columns(self, index: Array) -> Matrix:
+        """Those columns, by their positions."""
+        return self.like(self.fetch()[:, index])
+
+    @abstractmethod
+    def like(self, X: Any) -> Matrix:
+        """A matrix of the same backend, of an array or a CSR matrix in this process."""
+
+    @abstractmethod
+    def fetch(self) -> Any:
+        """The rows in this process, as a numpy array or a scipy CSR matrix, not to be changed. For
+        few rows, or for a library that can use nothing else."""
+
+    def prepare(self) -> None:
+        """Whatever is needed for products, now rather than at the first of them: what cannot be
+        made is then told at once."""
+        return None
+
+
+def positions(index: Array, n: int) -> Array:
+    """A mask or positions, from the end where they are negative, as positions in 0..n−1."""
+    index = np.asarray(index)
+    if index.dtype == bool:
+        return np.flatnonzero(index)
+    index = index.astype(np.int64, copy=False)
+    if len(index):  # a compiled loop does not look: it would read foreign memory
+        low, high = int(index.min()), int(index.max())
+        if low < -n or high >= n:
+            raise IndexError(f"rows {low} to {high} of a matrix that has {n}")
+        index = index % n if low < 0 else index
+    return index

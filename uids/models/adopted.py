@@ -1,0 +1,141 @@
+"""The door of the models: a model of anyone's, what it fits, and the curvature of that.
+
+What is raised in a call is blamed on the model that was called, also where a solver made the call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uids.backends import Array
+from uids.errors import Blame
+from uids.models.model import Curvature, RowForms
+from uids.models.rows import Rows
+from uids.registry import REGISTRIES, Chosen
+from uids.solvers.adopted import AdoptedOperator
+
+
+class AdoptedCurvature(AdoptedOperator, Curvature):
+    """A curvature with the blame for it; one that is no ``Curvature`` has the required members of
+    one, and lacks the others."""
+
+    def gradient(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.gradient(rows))
+
+    def gradient_norms(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.gradient_norms(rows))
+
+    def row_gradients(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.row_gradients(rows))
+
+    def row_products(self, rows: Rows, S: Array, scores: Array | None = None) -> Array:
+        with self.blame:
+            if isinstance(self.value, Curvature):
+                return self.value.row_products(rows, S, scores)
+            return np.asarray(self.value.row_products(rows, S))
+
+    def penalty_product(self, s: Array) -> float:
+        with self.blame:
+            return float(self.value.penalty_product(s))
+
+    @property
+    def columns(self) -> int:
+        return int(getattr(self.value, "columns", 1))
+
+    def row_forms(self) -> RowForms | None:
+        return self.value.row_forms() if isinstance(self.value, Curvature) else None
+
+
+@dataclass(frozen=True)
+class AdoptedFitted:
+    """A fitted model with the blame for it."""
+
+    value: Any
+    blame: Blame
+
+    @property
+    def theta(self) -> Array:
+        with self.blame:
+            return np.asarray(self.value.theta)
+
+    @property
+    def classes(self) -> int | None:
+        """Where the fit knows how many."""
+        return getattr(self.value, "classes", None)
+
+    def probabilities(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.probabilities(rows))
+
+    def losses(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.losses(rows))
+
+    def curvature(self, rows: Rows, weights: Array | None = None) -> AdoptedCurvature:
+        with self.blame:
+            return AdoptedCurvature(self.value.curvature(rows, weights), self.blame)
+
+
+@dataclass(frozen=True)
+class AdoptedModel:
+    """A chosen model."""
+
+    chosen: Chosen
+
+    @property
+    def name(self) -> str:
+        return self.chosen.name
+
+    def fit(
+        self, rows: Rows, weights: Array | None = None, start: AdoptedFitted | None = None
+    ) -> AdoptedFitted:
+        begin = None if start is None else start.value
+        with self.chosen.blame:
+            fitted = self.chosen.component.fit(rows, weights, start=begin)
+        return AdoptedFitted(fitted, self.chosen.blame)
+
+    @property
+    def restorable(self) -> bool:
+        """Whether a fit can be rebuilt from its parameters."""
+        return callable(getattr(self.chosen.component, "restore", None))
+
+    def restore(self, theta: Array, rows: Rows) -> AdoptedFitted:
+        with self.chosen.blame:
+            fitted = self.chosen.component.restore(theta, rows)
+        return AdoptedFitted(fitted, self.chosen.blame)
+
+    def untrained(self, rows: Rows) -> AdoptedFitted | None:
+        """The model before training, where it can tell."""
+        own = getattr(self.chosen.component, "untrained", None)
+        if not callable(own):
+            return None
+        with self.chosen.blame:
+            return AdoptedFitted(own(rows), self.chosen.blame)
+
+    def rough(self) -> AdoptedModel:
+        """The same model for fits that are only judged."""
+        own = getattr(self.chosen.component, "rough", None)
+        if not callable(own):
+            return self
+        with self.chosen.blame:
+            return AdoptedModel(self.chosen.replaced(own()))
+
+
+def adopt_model(model: Any) -> AdoptedModel:
+    """From Python: a name, or an object of the kind."""
+    return AdoptedModel(REGISTRIES["model"].choose(model))
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether an object is a model that is fitted already."""
+    return hasattr(model, "theta") and callable(getattr(model, "curvature", None))
+
+
+def adopt_fitted(model: Any) -> AdoptedFitted:
+    return AdoptedFitted(model, Blame(f"the fitted model {type(model).__name__}"))

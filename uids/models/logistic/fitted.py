@@ -1,0 +1,58 @@
+"""Logistic regression at its parameters: scores, probabilities and losses of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+
+from uids.backends import Array
+from uids.models.logistic.curvature import LogisticCurvature
+from uids.models.logistic.products import product
+from uids.models.rows import Rows
+
+
+@dataclass(frozen=True)
+class FittedLogistic:
+    """Logistic regression at Θ, of shape (d + b, k) with b = 1 if there is an intercept.
+
+    Binary: k = 1 and p_i = σ(x_iᵀ Θ). K ≥ 3 classes: k = K and p_i = softmax(x_iᵀ Θ).
+    The intercepts are the last row of Θ and are not penalised; ``theta`` is Θ row by row.
+    """
+
+    theta: Array
+    classes: int
+    C: float
+    intercept: bool
+
+    @property
+    def columns(self) -> int:
+        return 1 if self.classes == 2 else self.classes
+
+    def scores(self, rows: Rows) -> Array:
+        """Z = X Θ, (n, k)."""
+        theta = self.theta.reshape(-1, self.columns)
+        return product(rows, theta, self.intercept)
+
+    def probabilities(self, rows: Rows) -> Array:
+        Z = self.scores(rows)
+        if self.classes == 2:
+            return np.hstack([expit(-Z), expit(Z)])
+        return np.asarray(softmax(Z, axis=1))
+
+    def losses(self, rows: Rows) -> Array:
+        Z = self.scores(rows)
+        if self.classes == 2:
+            z = Z[:, 0]
+            return np.logaddexp(0, z) - rows.y * z
+        return -np.asarray(log_softmax(Z, axis=1))[np.arange(len(rows)), rows.y]
+
+    def residuals(self, rows: Rows) -> Array:
+        """∂l_i/∂z_i = p_i − e(y_i), (n, k): ∇l_i is the outer product of x_i and this."""
+        P = self.probabilities(rows)
+        P[np.arange(len(rows)), rows.y] -= 1
+        return P[:, 1:] if self.classes == 2 else P
+
+    def curvature(self, rows: Rows, weights: Array | None = None) -> LogisticCurvature:
+        return LogisticCurvature(self, rows, weights)

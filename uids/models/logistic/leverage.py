@@ -1,0 +1,88 @@
+"""Leverage, leave-one-out influence and self-influence of logistic regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uids.backends import Array
+from uids.models.logistic.products import product, transposed
+from uids.models.model import RowForms
+from uids.models.rows import Rows
+
+if TYPE_CHECKING:
+    from uids.models.logistic.curvature import LogisticCurvature
+    from uids.models.logistic.fitted import FittedLogistic
+
+
+@dataclass(frozen=True)
+class LogisticForms(RowForms):
+    """M_i = (x_i ⊗ I)ᵀ H⁻¹ (x_i ⊗ I), (n, k, k)."""
+
+    curvature: LogisticCurvature
+
+    @property
+    def fitted(self) -> FittedLogistic:
+        return self.curvature.fitted
+
+    def exact(self, rows: Rows, inverse: Array) -> Array:
+        """M_i = (x_i ⊗ I)ᵀ H⁻¹ (x_i ⊗ I), (n, k, k), from H⁻¹ itself."""
+        k, d = self.fitted.columns, rows.X.shape[1]
+        blocks = inverse.reshape(len(inverse) // k, k, len(inverse) // k, k)
+        forms = np.empty((len(rows), k, k))
+        for a in range(k):
+            for b in range(a, k):
+                A = blocks[:, a, :, b]
+                form = rows.X.quadratic(np.ascontiguousarray(A[:d, :d]))
+                if self.fitted.intercept:
+                    form += rows.X.dot(A[:d, d] + A[d, :d]) + A[d, d]
+                forms[:, a, b] = forms[:, b, a] = form
+        return forms
+
+    def noise(self, count: int, rng: np.random.Generator) -> Array:
+        """``count`` Gaussian vectors with covariance H: the columns of (size, count)."""
+        P = self.curvature.probabilities[:, :, None]
+        E = rng.standard_normal((self.curvature.rows, self.fitted.columns, count))
+        if self.fitted.classes == 2:
+            E *= np.sqrt(P * (1 - P))
+        else:
+            E *= np.sqrt(P)  # covariance diag(p); less p times the sum, diag(p) − p pᵀ
+            E -= P * E.sum(axis=1, keepdims=True)
+        if self.curvature.weights is not None:
+            E *= np.sqrt(self.curvature.weights)[:, None, None]
+        B = transposed(
+            self.curvature.over, E.reshape(self.curvature.rows, -1), self.fitted.intercept
+        )
+        d = self.curvature.over.X.shape[1]
+        B[:d] += rng.standard_normal(B[:d].shape) / np.sqrt(self.fitted.C)
+        return B.reshape(self.curvature.size, count) / np.sqrt(self.curvature.rows)
+
+    def estimate(self, rows: Rows, S: Array) -> Array:
+        """M_i from vectors S with covariance H⁻¹: the mean of (x_iᵀ s)(x_iᵀ s)ᵀ."""
+        k, count = self.fitted.columns, S.shape[1]
+        U = product(rows, S.reshape(self.curvature.size // k, -1), self.fitted.intercept)
+        U = U.reshape(len(rows), k, count)
+        return np.einsum("iam,ibm->iab", U, U) / count
+
+    def _inner(self, rows: Rows) -> Array:
+        """W_i, (n, k, k)."""
+        P = self.fitted.probabilities(rows)
+        if self.fitted.classes == 2:
+            return (P[:, 0] * P[:, 1])[:, None, None]
+        return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
+
+    def leverage(self, rows: Rows, forms: Array) -> Array:
+        return np.einsum("iab,iba->i", self._inner(rows), forms) / self.curvature.rows
+
+    def corrected(self, rows: Rows, s: Array, forms: Array) -> Array:
+        k = self.fitted.columns
+        E = product(rows, s.reshape(-1, k), self.fitted.intercept)
+        A = np.eye(k) - self._inner(rows) @ forms / self.curvature.rows
+        solved = np.linalg.solve(A, self.curvature.residuals(rows)[:, :, None])[:, :, 0]
+        return -np.einsum("ik,ik->i", E, solved)
+
+    def self_influence(self, rows: Rows, forms: Array) -> Array:
+        R = self.curvature.residuals(rows)
+        return -np.einsum("ia,iab,ib->i", R, forms, R)

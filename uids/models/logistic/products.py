@@ -1,0 +1,64 @@
+"""Products with rows that have an intercept, and gradients of single rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg.blas import daxpy
+
+from uids.backends import Array
+from uids.models.rows import Rows
+
+
+def product(rows: Rows, T: npt.NDArray[Any], intercept: bool) -> Array:
+    """X T, the last row of T being the intercepts."""
+    B = np.ascontiguousarray(T[:-1] if intercept else T)
+    # One vector as a vector: scipy's product with a matrix of one column takes twice as long.
+    result = rows.X.dot(B[:, 0])[:, None] if B.shape[1] == 1 else rows.X.dot(B)
+    if intercept:
+        result += T[-1]
+    return result
+
+
+def add(source: Array, target: Array, factor: float) -> None:
+    """target += factor · source, of the same shape; without a third array where both lie in memory
+    row by row in float64, which what a backend hands back need not do."""
+    if target.flags.c_contiguous and target.dtype == np.float64:
+        daxpy(source.reshape(-1), target.reshape(-1), a=factor)
+    else:
+        target += factor * source
+
+
+def transposed(rows: Rows, U: Array, intercept: bool) -> Array:
+    """Xᵀ U, with the sums of U below it where there is an intercept."""
+    product = rows.X.tdot(U[:, 0])[:, None] if U.shape[1] == 1 else rows.X.tdot(U)
+    if not intercept:
+        return product
+    result = np.empty((len(product) + 1, U.shape[1]))
+    result[:-1] = product
+    result[-1] = U.sum(axis=0)
+    return result
+
+
+def outer(rows: Rows, R: Array, intercept: bool) -> Array:
+    """The outer products of x_i (with its 1, if there is an intercept) and R_i, as columns; dense,
+    and so only for as many rows as the caller has room for."""
+    X = rows.X.fetch()
+    X = X.toarray() if rows.X.sparse else X
+    if intercept:
+        X = np.hstack([X, np.ones((len(rows), 1))])
+    return np.einsum("ij,ik->jki", X, R).reshape(X.shape[1] * R.shape[1], -1)
+
+
+def centred(v: Array, columns: int) -> Array:
+    """v less its mean over the classes, column by column of X, in place."""
+    V = v.reshape(-1, columns)
+    V -= V.mean(axis=1, keepdims=True)
+    return v
+
+
+def peak(vector: Array) -> float:
+    """The largest |coordinate|, without a second vector."""
+    return float(max(vector.max(), -vector.min())) if len(vector) else 0.0

@@ -1,0 +1,137 @@
+"""The direction of a Newton step: −H⁻¹ g, exactly or roughly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from uids.backends import Array
+from uids.errors import UidsError
+from uids.models.logistic.curvature import LogisticCurvature
+from uids.models.logistic.head import Preconditioner, cheap_head, preconditioner, suits_head
+from uids.models.logistic.point import TOO_LARGE
+from uids.models.logistic.products import peak
+from uids.solvers import Dual
+from uids.solvers.conjugate import descend
+from uids.system.threads import one_blas_thread
+from uids.system.tuning import NEWTON, Newton
+
+
+def factorised(
+    curvature: LogisticCurvature, gradient: Array, tuning: Newton = NEWTON
+) -> Array | None:
+    """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
+    is not positive definite. With more rows a dense H at each step is dearer than a few products.
+    """
+    sparse = curvature.over.X.sparse
+    if curvature.rows * curvature.size**2 > tuning.dense_work:
+        return None
+    if sparse and curvature.size > tuning.dense_sparse:
+        return None
+    H = curvature.dense()
+    if not np.isfinite(H).all():
+        raise UidsError(TOO_LARGE)
+    try:
+        factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    s = cho_solve(factor, -gradient, check_finite=False)
+    return s if np.isfinite(s).all() and s @ gradient < 0 else None
+
+
+class Step:
+    """−H⁻¹ g, roughly, by preconditioned conjugate gradients; what it learns serves the next step.
+
+    The head of the preconditioner is made when a solve turns out long, and then kept, since near
+    the optimum H hardly changes; the diagonal alone is so cheap that each step has its own.
+    """
+
+    def __init__(self, loosest: float, tuning: Newton = NEWTON) -> None:
+        self.loosest, self.tuning = loosest, tuning
+        self.in_rows = True  # as long as that goes well, where the curvature has a dual
+        self.last_in_rows = False
+        self.M: Preconditioner | None = None
+        self.size = 0.0  # of the last gradient
+        self.products = self.last_products = 0
+
+    def solve(
+        self, curvature: LogisticCurvature, gradient: Array, floor: float
+    ) -> tuple[Array, Array | None]:
+        """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
+        others, and the largest coordinate, which is what ``tol`` looks at, has come down to √η of
+        what it was; or no coordinate of g + H s, the next gradient to first order, is above
+        ``floor``.
+
+        η follows Eisenstat and Walker (1996): loose while steps gain little, since a better answer
+        to the wrong equation is no better step, and ever tighter as they gain more.
+        """
+        dual = curvature.dual() if self.in_rows else None
+        self.last_in_rows = dual is not None
+        if dual is not None:
+            return self._in_rows(dual, gradient, floor)
+        M = self.M
+        cheap = cheap_head(curvature)
+        if M is None or not M.head or cheap or self.last_products > self.tuning.stale_products:
+            M = preconditioner(curvature, head=cheap or (M is not None and bool(M.head)))
+        eta = self._eta(float(np.sqrt(gradient @ (gradient * M.inverse))))
+        s, r = np.zeros(len(gradient)), -gradient
+        limit = self.tuning.inner
+        if not M.head and suits_head(curvature):
+            limit = self.tuning.head_products
+        self.last_products, done = self.descend(curvature, s, r, M, gradient, eta, floor, limit)
+        if not done and self.last_products == limit < self.tuning.inner:
+            M = preconditioner(curvature, head=True)
+            more, _ = self.descend(curvature, s, r, M, gradient, eta, floor, self.tuning.inner)
+            self.last_products += more
+        if not s.any():  # for rounding H bends downwards at once: what there is must do
+            s -= M.solve(gradient, r)
+        self.M = M
+        self.products += self.last_products
+        return s, None
+
+    def leave_rows(self) -> bool:
+        """Go on without the dual, which columns or rows of very different size are not for; whether
+        the last step was by it, and has not been told of yet: a step that fails a second time, by
+        another way, is the end."""
+        self.in_rows = False
+        before, self.last_in_rows = self.last_in_rows, False
+        return before
+
+    def _eta(self, size: float) -> float:
+        before, self.size = self.size, size
+        return min(self.loosest, (size / before) ** 1.6) if before else self.loosest
+
+    def _in_rows(self, dual: Dual, gradient: Array, floor: float) -> tuple[Array, Array]:
+        """By the dual, which knows ‖g + H s‖ only: the largest coordinate is taken to be the same
+        part of it as in g. It knows X s too."""
+        size = float(np.sqrt(gradient @ gradient))
+        floor *= size / peak(gradient)
+        goal = self._eta(size) * size
+        goal = floor if goal <= self.tuning.finish * floor else goal
+        s, _, U, self.last_products = dual.solve(gradient, goal, self.tuning.inner_rows)
+        self.products += self.last_products
+        self.in_rows = self.last_products < self.tuning.inner_rows
+        return np.negative(s, out=s), np.negative(U, out=U)[:, None]
+
+    def descend(
+        self,
+        curvature: LogisticCurvature,
+        s: Array,
+        r: Array,
+        M: Preconditioner,
+        gradient: Array,
+        eta: float,
+        floor: float,
+        limit: int,
+    ) -> tuple[int, bool]:
+        z = M.solve(gradient, np.empty(len(r)))
+        goal, ceiling = eta**2 * float(gradient @ z), eta**0.5 * peak(gradient)
+
+        def done(r: Array, rho: float) -> bool:
+            height = peak(r)
+            return height <= floor or (
+                rho <= goal and self.tuning.finish * floor < height <= ceiling
+            )
+
+        with one_blas_thread(not curvature.uses_blas(1)):
+            return descend(curvature.dot, s, r, lambda r: M.solve(r, z), done, limit)

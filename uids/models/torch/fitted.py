@@ -1,0 +1,54 @@
+"""A torch model at its parameters: probabilities and losses of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from uids.backends import Array
+from uids.models.rows import Rows
+from uids.models.torch.curvature import TorchCurvature
+from uids.models.torch.scores import RowLosses, ScoreFunction, Tensor, numpy
+
+
+@dataclass(frozen=True)
+class FittedTorch:
+    """θ̂ with the functions that it belongs to. ``penalised`` is 0 where there is no penalty."""
+
+    theta: Array
+    classes: int
+    C: float
+    penalised: Array
+    scores: ScoreFunction
+    row_losses: RowLosses
+    device: str
+    dtype: torch.dtype
+    damping: float = 0.0
+    exact: bool = True  # the Hessian itself, not the Gauss–Newton matrix
+
+    def to(self, array: Array) -> Tensor:
+        return torch.as_tensor(array, dtype=self.dtype, device=self.device)
+
+    def labels(self, rows: Rows) -> Tensor:
+        y = torch.as_tensor(rows.y, device=self.device)
+        return y.to(self.dtype) if self.classes == 2 else y
+
+    def evaluate(self, rows: Rows) -> tuple[Any, Tensor]:
+        data = self.scores.data(rows.X)
+        return data, self.scores.value(self.to(self.theta), data)
+
+    def probabilities(self, rows: Rows) -> Array:
+        with torch.no_grad():
+            _, Z = self.evaluate(rows)
+            if Z.shape[1] == 1:
+                Z = torch.hstack([torch.zeros_like(Z), Z])
+            return numpy(torch.softmax(Z, dim=1))
+
+    def losses(self, rows: Rows) -> Array:
+        with torch.no_grad():
+            return numpy(self.row_losses(self.evaluate(rows)[1], self.labels(rows)))
+
+    def curvature(self, rows: Rows, weights: Array | None = None) -> TorchCurvature:
+        return TorchCurvature(self, rows, weights)

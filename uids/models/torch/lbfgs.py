@@ -1,0 +1,53 @@
+"""Training a torch model by L-BFGS."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch.func import grad
+
+from uids.backends import Array
+from uids.models.rows import Rows
+from uids.models.torch.fitted import FittedTorch
+from uids.models.torch.scores import Tensor, numpy
+
+HISTORY = 50  # steps from which the inverse Hessian is estimated
+
+
+def minimise(
+    start: FittedTorch, rows: Rows, weights: Array | None, tol: float, max_iter: int
+) -> tuple[FittedTorch, float]:
+    """L-BFGS on (1/n) (Σ ω_i l_i + ½ θᵀdiag(penalised)θ / C). Returns the model there and the
+    largest coordinate of the gradient."""
+    n = len(rows)
+    data, y = start.scores.data(rows.X), start.labels(rows)
+    w = None if weights is None else start.to(weights)
+    penalised = start.to(start.penalised) / start.C
+    theta = start.to(start.theta).clone()
+
+    def closure() -> Tensor:
+        Z = start.scores.value(theta, data)
+
+        def risk(z: Tensor) -> Tensor:
+            losses = start.row_losses(z, y)
+            return losses.sum() if w is None else (w * losses).sum()
+
+        slopes = grad(risk)(Z)
+        theta.grad = (start.scores.backward(theta, data, slopes) + penalised * theta) / n
+        return (risk(Z) + 0.5 * (penalised * theta * theta).sum()) / n
+
+    optimiser = torch.optim.LBFGS(
+        [theta],
+        max_iter=max_iter,
+        max_eval=2 * max_iter,
+        tolerance_grad=tol,
+        tolerance_change=0,
+        history_size=HISTORY,
+        line_search_fn="strong_wolfe",
+    )
+    with torch.no_grad():
+        optimiser.step(closure)  # type: ignore[no-untyped-call]
+        closure()
+    assert theta.grad is not None
+    return replace(start, theta=numpy(theta)), float(theta.grad.abs().max())

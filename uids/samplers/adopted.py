@@ -1,0 +1,80 @@
+"""The door of the samplers: a sampler of anyone's, and what it may say of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uids.backends import Array
+from uids.errors import UidsError
+from uids.registry import REGISTRIES, Chosen
+from uids.scoring.scores import Scores
+
+AUTO = "auto"  # a value that cross-fitting is to choose
+
+
+@dataclass(frozen=True)
+class AdoptedSampler:
+    """A chosen sampler. Only ``probabilities`` is required of it; see ``uids/samplers/__init__.py``
+    for what else it may have."""
+
+    chosen: Chosen
+
+    @property
+    def name(self) -> str:
+        return self.chosen.name
+
+    @property
+    def deterministic(self) -> bool:
+        return bool(getattr(self.chosen.component, "deterministic", False))
+
+    @property
+    def weighted(self) -> bool:
+        return bool(getattr(self.chosen.component, "weighted", False))
+
+    @property
+    def normalise(self) -> bool:
+        """Whether weights are brought to mean 1."""
+        return bool(getattr(self.chosen.component, "normalise", True))
+
+    @property
+    def alpha(self) -> Any:
+        return getattr(self.chosen.component, "alpha", None)
+
+    def probabilities(self, scores: Scores) -> Array:
+        """π: whoever gives it, it is looked at before it is used."""
+        with self.chosen.blame:
+            pi = np.asarray(self.chosen.component.probabilities(scores), dtype=np.float64)
+        n = len(scores.phi)
+        if pi.shape != (n,):
+            raise UidsError(
+                f"sampler {self.name!r} gave probabilities of shape {pi.shape} for {n} rows"
+            )
+        if not ((pi >= 0) & (pi <= 1)).all():
+            raise UidsError(f"sampler {self.name!r} gave probabilities outside [0, 1]")
+        return pi
+
+    def gradient_bound(self, scores: Scores) -> float | None:
+        """σ, where the sampler has one."""
+        own = getattr(self.chosen.component, "gradient_bound", None)
+        if not callable(own):
+            return None
+        with self.chosen.blame, np.errstate(divide="ignore"):
+            return float(own(scores))
+
+    def at_alpha(self, alpha: float, scores: Scores) -> AdoptedSampler:
+        """The sampler with its α as a number, in the unit that it names by ``alpha_unit(scores)``
+        where it has one: such a unit makes one list of values do for every φ."""
+        own = getattr(self.chosen.component, "alpha_unit", None)
+        with self.chosen.blame:
+            unit = own(scores) if callable(own) else 1.0
+            changed = dataclasses.replace(self.chosen.component, alpha=alpha * unit)
+        return AdoptedSampler(self.chosen.replaced(changed))
+
+
+def adopt_sampler(sampler: Any) -> AdoptedSampler:
+    """From Python: a name, or an object of the kind."""
+    return AdoptedSampler(REGISTRIES["sampler"].choose(sampler))
