@@ -57,7 +57,8 @@ class Number:
         self.low, self.high = min(self.low, values.min()), max(self.high, values.max())
 
     def encoded(self, values: Array) -> Array:
-        if not self.low < self.high:  # rounding could give a constant column some variance
+        # Rounding could give a constant column some variance; squares below 1e-323 vanish.
+        if not (self.low < self.high and self.squares > 0):
             return np.zeros(len(values))
         scaled = (values - self.mean) / np.sqrt(self.squares / self.count)
         return np.where(np.isnan(scaled), 0.0, scaled)
