@@ -60,6 +60,16 @@ def test_the_comparison_is_a_paired_t_test():
         assert np.sign(difference) == np.sign(peer.statistic)
 
 
+def test_the_bars_of_the_figure_are_standard_errors():
+    runs = [made(0.1, seed, 0.02) for seed in range(3)]
+    axes = figure(runs).axes[0]
+    for name, bars in zip(NAMES, axes.containers, strict=True):
+        values = [run["baselines"][name]["test"]["logloss"] for run in runs]
+        (low, high) = bars.lines[2][0].get_segments()[0][:, 1]
+        assert (high - low) / 2 == pytest.approx(np.std(values, ddof=1) / np.sqrt(3))
+        assert (high + low) / 2 == pytest.approx(np.mean(values))
+
+
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_panel_for_each_set(count):
     runs = [made(noise, 0, 0.01, name=f"set {i}") for i in range(count) for noise in (0.0, 0.1)]

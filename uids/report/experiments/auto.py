@@ -147,6 +147,6 @@ def draw_set(axes: Axes, settings: dict[Setting, Seeds]) -> None:
     for model in NAMES:
         losses = [seeds.losses[model] for seeds in settings.values()]
         means = [values.mean() for values in losses]
-        errors = [float(values.std() / np.sqrt(len(values))) for values in losses]
+        errors = [standard_error(values) or 0.0 for values in losses]
         label = trained_on(model)
         axes.errorbar(noise, means, errors, marker=".", color=COLOURS[model], label=label)
