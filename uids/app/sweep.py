@@ -40,8 +40,9 @@ from uids.pipeline.fit_cache import source_digest
 from uids.pipeline.run import missing
 from uids.pipeline.settings import SweepSettings
 from uids.registry import REGISTRIES
+from uids.report.plan import write_plan
 from uids.report.run import read_metrics, write_failure
-from uids.report.summary import write_plan, write_summary
+from uids.report.summary import write_summary
 
 
 @dataclass(frozen=True)
