@@ -17,8 +17,9 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
-from uids.pipeline.settings import Settings, SweepSettings
+from uids.pipeline.settings import Settings
 from uids.registry import REGISTRIES
 
 HELP = """\
@@ -26,6 +27,7 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
 
   uids noise=0.3 ratio=0.7                      one run, with 30 % of the labels flipped
   uids sampler=sigmoid,random ratio=0.8,0.95 -m a sweep; start it again to continue it
+  uids --plan                                   what the run would do, without running it
   uids --cfg job                                the whole configuration and its values
   uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
 

@@ -1,7 +1,7 @@
 """θ̂ and φ, kept by what decides them: runs that share them fit and score once.
 
-The key is a hash of the training and validation rows themselves, of the model, the solver and the
-backend with their fields, and of the source of uids and of the plugins among them. Only successes
+The key is a hash of the training and validation rows themselves and of what decides a fit, see
+``uids/pipeline/identity.py``. Only successes
 are kept, each in one file that appears by rename; the oldest go when all are more than LIMIT.
 """
 
@@ -11,8 +11,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,14 +20,16 @@ import scipy.sparse as sp
 
 from uids.backends import Array, blocks
 from uids.models import Rows
-from uids.pipeline.describe import Components, entry_of, fields_of
-from uids.registry import Entry
+from uids.pipeline.describe import Components
+from uids.pipeline.identity import fit_identity
+from uids.registry import REGISTRIES
 from uids.scoring.influence import Influence
 from uids.solvers import Solution
 from uids.system.files import replacing
 from uids.system.folders import cache_folder
 
 LIMIT = 2**30  # bytes in all
+KINDS = ("model", "solver", "backend")  # what decides θ̂ and φ, beside the rows
 
 
 def place(parts: Components, train: Rows, validation: Rows) -> Path | None:
@@ -37,14 +37,11 @@ def place(parts: Components, train: Rows, validation: Rows) -> Path | None:
     rebuilt from its parameters, or a component that is not registered and so has no name."""
     if not hasattr(parts.model, "restore"):
         return None
-    key: list[Any] = [package_digest()]
-    for kind in ("model", "solver", "backend"):
-        entry = entry_of(kind, getattr(parts, kind))
-        if entry is None:
-            return None
-        digest = "" if entry.package == "uids" else source_digest(entry)
-        key.append([entry.name, entry.package, digest, fields_of(getattr(parts, kind))])
-    seen = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode())
+    chosen = [REGISTRIES[kind].choose(getattr(parts, kind)) for kind in KINDS]
+    identity = fit_identity(chosen)
+    if identity is None:
+        return None
+    seen = hashlib.sha256(identity.encode())
     hashed: list[int] = []  # sources: views share one
     for rows in (train, validation):
         seen.update(repr((rows.X.shape, rows.classes)).encode())
@@ -108,21 +105,3 @@ def prune(folder: Path) -> None:
             total += file.stat().st_size
             if total > LIMIT:
                 file.unlink(missing_ok=True)
-
-
-@cache
-def package_digest() -> str:
-    """A hash of the source of uids: a cache from before a change to it is not believed."""
-    root = Path(__file__).parent.parent
-    seen = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        seen.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    return seen.hexdigest()
-
-
-def source_digest(entry: Entry) -> str:
-    """A plugin that is being worked on changes without a new version: its file is looked at."""
-    spec = find_spec(entry.target.partition(":")[0])
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        return ""
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]

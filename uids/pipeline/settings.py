@@ -10,7 +10,6 @@ from uids.errors import require
 DRAWS = ("exact", "bernoulli", "rounds")
 FINALS = ("subset", "subset+validation")
 SPLITS = ("random", "sequential", "shift", "given", "paper")
-REPORTS = ("points", "paper", "solvers", "timing", "auto")
 
 
 def key(default: Any, help: str) -> Any:
@@ -116,22 +115,3 @@ class Settings:
         require(self.probes >= 1, "probes", "1 or more", self.probes)
         require(self.draw in DRAWS, "draw", one_of(DRAWS), self.draw)
         require(0 <= self.noise < 1, "noise", "in [0, 1)", self.noise)
-
-
-@dataclass(frozen=True)
-class SweepSettings:
-    """What a sweep is beside its runs; of no effect on any of them.
-
-    Each of ``grids`` is a set of axes as on the command line, {"sampler": "sigmoid",
-    "sampler.alpha": "1,5"}; the sweep is all of them, one after the other. What is on the command
-    line wins over each.
-    """
-
-    report: str = key("points", f"the table that a sweep ends in: {', '.join(REPORTS)}")
-    grids: list[dict[str, Any]] = field(
-        default_factory=list,
-        metadata={"help": "several grids in one sweep (in an experiment file)"},
-    )
-
-    def __post_init__(self) -> None:
-        require(self.report in REPORTS, "sweep.report", one_of(REPORTS), self.report)
