@@ -60,6 +60,7 @@ def application(words: Sequence[str]) -> int:
 
 
 def run_in_hydra(words: Sequence[str]) -> None:
+    """Hydra's own way: composing, making the folder, running the job, and its flags."""
     failure: list[Exception] = []
 
     def task(config: DictConfig) -> None:

@@ -47,6 +47,8 @@ Tab completion: eval "$$(uids -sc install=bash)"    (zsh and fish: see uids --hy
 
 
 class RegistrySource(ConfigSource):
+    """What Hydra asks for by name: ``sampler/sigmoid``, ``schema``, ``hydra/help/uids``."""
+
     @staticmethod
     def scheme() -> str:
         return "uids"
@@ -88,8 +90,9 @@ class RegistrySource(ConfigSource):
         }.get(config_path, ([], []))
         if config_path in REGISTRIES:
             configs = REGISTRIES[config_path].names()
-        found = [] if results_filter is ObjectType.CONFIG else groups
-        return sorted(found if results_filter is ObjectType.GROUP else [*found, *configs])
+        if results_filter is ObjectType.CONFIG:
+            return sorted(configs)
+        return sorted(groups if results_filter is ObjectType.GROUP else [*groups, *configs])
 
 
 class RegistrySearchPath(SearchPathPlugin):
@@ -146,6 +149,7 @@ def writable(node: DictConfig) -> DictConfig:
 
 
 def help_text() -> str:
+    """The text of ``--help``, with a line for each key."""
     lines = []
     fields = [*setting_fields(Settings), *setting_fields(SweepSettings, "sweep.")]
     for name, field in fields:
@@ -158,11 +162,12 @@ def help_text() -> str:
 
 
 def setting_fields(cls: type, prefix: str = "") -> list[tuple[str, dataclasses.Field[Any]]]:
-    found = []
+    """The keys with their fields, those of nested settings as ``split.kind``."""
+    named = []
     for field in dataclasses.fields(cls):
         made = None if field.default_factory is dataclasses.MISSING else field.default_factory()
         if dataclasses.is_dataclass(made):
-            found += setting_fields(type(made), f"{prefix}{field.name}.")
+            named += setting_fields(type(made), f"{prefix}{field.name}.")
         else:
-            found.append((prefix + field.name, field))
-    return found
+            named.append((prefix + field.name, field))
+    return named

@@ -1,4 +1,4 @@
-"""Sweeps: the points of a grid, each in a folder named by what decides its result.
+"""Sweeps: the points of a grid, each in a folder named by its config.
 
 Hydra's own sweeper refuses a grid in which one point cannot be composed, and knows nothing of
 results that are there already. Here

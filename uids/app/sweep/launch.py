@@ -9,8 +9,9 @@ from pathlib import Path
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
+from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
 from uids.app.progress import progress_bar
@@ -53,10 +54,7 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
 
 def sweep_settings(config: DictConfig) -> SweepSettings:
     try:
-        return SweepSettings(
-            report=config.sweep.report,
-            grids=OmegaConf.to_object(config.sweep.grids),  # type: ignore[arg-type]
-        )
+        return SweepSettings(**plain_config(config.sweep))
     except ValueError as error:
         raise UidsError(str(error)) from error
 
