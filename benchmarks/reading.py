@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from uids.datasets.files import load
 from uids.datasets.formats.libsvm import parse
+from uids.datasets.parsed import load
 
 PIECE = 8_000_000  # bytes that are made; a file has them over and over
 

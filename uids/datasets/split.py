@@ -8,32 +8,70 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from uids.datasets import Data
-from uids.errors import UidsError
-from uids.pipeline.settings import SplitSettings
+from uids.datasets.data import Data
+from uids.errors import UidsError, require
+from uids.system.keys import key, one_of
+from uids.system.streams import Stream, generator
+
+SPLITS = ("random", "sequential", "shift", "given", "paper")
 
 Indices = npt.NDArray[np.int64]
+Classes = npt.NDArray[np.int64]  # 0..K−1, one for each row
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """How the rows are shared out between training, validation and test."""
+
+    kind: str = key(
+        "random",
+        "random (stratified), sequential, shift (training rows from the first half of the file, "
+        "the others from the second), given (files of the data set), or paper",
+    )
+    train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
+    validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
+    test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
+    seed: int | None = key(None, "seed of the split and of the label noise; null: that of the run")
+
+    def __post_init__(self) -> None:
+        require(self.kind in SPLITS, "split.kind", one_of(SPLITS), self.kind)
+        for name, value in (("validation", self.validation), ("test", self.test)):
+            whole = value < 1 or float(value).is_integer()
+            require(value >= 0 and whole, f"split.{name}", "a fraction in [0, 1) or a count", value)
+        if self.seed is not None:
+            require(self.seed >= 0, "split.seed", "0 or more, or null", self.seed)
+        if self.train is not None:
+            whole = self.train < 1 or float(self.train).is_integer()
+            must = "a fraction in (0, 1), a count or null"
+            require(self.train > 0 and whole, "split.train", must, self.train)
+        require(self.validation > 0, "split.validation", "more than 0", self.validation)
+        if self.validation < 1 and self.test < 1:
+            both = self.validation + self.test
+            require(both < 1, "split.validation + split.test", "less than 1", both)
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part. X is all of its source, which other parts may share; ``row`` are the
-    numbers, from 0, of the part's own rows in it, and ``y`` their classes, 0..K−1."""
+    """Rows of one part. ``source`` names whose file they lie in: "train", "validation" or "test";
+    a part that is split off the training file has "train". ``row`` are the numbers of its rows in
+    that file, from 0, and ``y`` their classes."""
 
-    X: Any
-    y: npt.NDArray[np.int64]
+    source: str
+    y: Classes
     row: Indices
 
 
 @dataclass(frozen=True)
 class Split:
-    """``labels[k]`` is the original label of class k; ``flipped`` are positions in ``train``."""
+    """``labels[k]`` is the original label of class k; ``flipped`` are positions in ``train``;
+    ``sources`` maps the name of a source to all of its X, which parts may share."""
 
     train: Part
     validation: Part
     test: Part | None
     labels: npt.NDArray[Any]
     flipped: Indices
+    sources: dict[str, Any]
 
 
 def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split:
@@ -44,10 +82,9 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
             "split.kind=given, but the data set has no validation rows of its own: "
             "give them, or use split.kind=random"
         )
-    rng = np.random.default_rng([seed, 0])
-    n = len(y)
     if settings.kind == "paper":
         settings = _paper(data, settings)
+    n = len(y)
     m_validation = 0 if "validation" in parts else _count(settings.validation, n)
     m_test = 0 if "test" in parts or settings.kind == "given" else _count(settings.test, n)
     if m_validation + m_test >= n:
@@ -55,30 +92,18 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
             f"{n} rows cannot give {m_validation} for validation and {m_test} for test "
             "and keep any for training: lower split.validation or split.test"
         )
-    cut = limit = n - m_validation - m_test
-    order = np.arange(n)
-    if settings.kind == "random":
-        order = _order(y, len(labels), rng)
-    elif settings.kind == "shift":
-        limit = n // 2 if cut < n else n
-        if cut < limit:
-            raise UidsError(
-                f"split.kind=shift takes validation and test rows from the second half of {n} "
-                f"rows, which has not {m_validation} + {m_test}: lower split.validation or "
-                "split.test"
-            )
-        earlier, later = (_order(half, len(labels), rng) for half in (y[:limit], y[limit:]))
-        order = np.concatenate([earlier, limit + later])
-    m_train = limit if settings.train is None else min(limit, _count(settings.train, n))
+    order, most = _order(y, len(labels), settings.kind, (m_validation, m_test), seed)
+    m_train = most if settings.train is None else min(most, _count(settings.train, n))
+    cut = n - m_validation - m_test
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
-    taken = {
+    rows_of = {
         "train": np.sort(order[:m_train]),
         "validation": np.sort(order[cut : cut + m_validation]),
         "test": np.sort(order[cut + m_validation :]),
     }
-    for name, index in taken.items():
-        if len(index) and name not in parts:
-            parts[name] = Part(data.X, y[index], index)
+    for name, rows in rows_of.items():
+        if len(rows) and name not in parts:
+            parts[name] = Part("train", y[rows], rows)
     train = parts["train"]
     if len(np.unique(train.y)) < len(labels):
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
@@ -86,9 +111,31 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
             f"no training row is of class {some(absent)}: give more rows of it, or "
             "lower split.validation and split.test"
         )
-    noisy, flipped = flip(train.y, len(labels), noise, np.random.default_rng([seed, 1]))
-    train = Part(train.X, noisy, train.row)
-    return Split(train, parts["validation"], parts.get("test"), labels, flipped)
+    noisy, flipped = flip(train.y, len(labels), noise, generator(seed, Stream.NOISE))
+    train = replace(train, y=noisy)
+    return Split(train, parts["validation"], parts.get("test"), labels, flipped, data.sources)
+
+
+def _order(
+    y: Classes, classes: int, kind: str, held_out: tuple[int, int], seed: int
+) -> tuple[Indices, int]:
+    """All rows in the order in which training, validation and test rows are taken, and the most of
+    them that may be training rows. ``held_out`` is how many are for validation and test."""
+    n, cut = len(y), len(y) - sum(held_out)
+    rng = generator(seed, Stream.SPLIT)
+    if kind == "random":
+        return _stratified(y, classes, rng), cut
+    if kind != "shift":
+        return np.arange(n), cut
+    half = n // 2 if cut < n else n
+    if cut < half:
+        raise UidsError(
+            f"split.kind=shift takes validation and test rows from the second half of {n} rows, "
+            f"which is less than {held_out[0]} + {held_out[1]}: lower split.validation or "
+            "split.test"
+        )
+    earlier, later = (_stratified(rows, classes, rng) for rows in (y[:half], y[half:]))
+    return np.concatenate([earlier, half + later]), half
 
 
 def some(labels: npt.NDArray[Any], most: int = 3) -> str:
@@ -106,8 +153,8 @@ def _paper(data: Data, settings: SplitSettings) -> SplitSettings:
 
 
 def flip(
-    y: npt.NDArray[np.int64], classes: int, noise: float, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], Indices]:
+    y: Classes, classes: int, noise: float, rng: np.random.Generator
+) -> tuple[Classes, Indices]:
     """Exactly ``int(noise · n)`` labels changed to another class, and which rows they are."""
     count = int(noise * len(y))
     if count == 0:
@@ -118,7 +165,7 @@ def flip(
     return noisy, flipped
 
 
-def _order(y: npt.NDArray[np.int64], classes: int, rng: np.random.Generator) -> Indices:
+def _stratified(y: Classes, classes: int, rng: np.random.Generator) -> Indices:
     """A random order of which every stretch holds the classes in their shares.
 
     Within a class the rows are shuffled and given evenly spaced places in [0, 1); sorting all by
@@ -135,11 +182,9 @@ def _count(size: float, n: int) -> int:
     return max(1, round(size * n)) if 0 < size < 1 else int(size)
 
 
-def encode(
-    data: Data,
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], dict[str, Part]]:
-    """(labels, y, parts): the classes of the training rows, y as 0..K−1, and the parts that the
-    source itself separates."""
+def encode(data: Data) -> tuple[npt.NDArray[Any], Classes, dict[str, Part]]:
+    """(labels, y, parts): the label of each class, the classes of the training rows, and the parts
+    that the data set itself keeps apart from them."""
     try:
         labels = np.unique(data.y)
         y = np.searchsorted(labels, data.y)  # quicker than the inverse that unique would sort for
@@ -150,14 +195,10 @@ def encode(
     if len(labels) < 2:
         raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
     parts = {}
-    for name in ("validation", "test"):
-        pair = getattr(data, name)
-        if pair is None:
-            continue
-        X, raw = pair
+    for name, (_, given) in data.separate.items():
         try:
-            code = np.searchsorted(labels, raw).clip(max=len(labels) - 1)
-            strange = np.unique(raw[labels[code] != raw])
+            codes = np.searchsorted(labels, given).clip(max=len(labels) - 1)
+            strange = np.unique(given[labels[codes] != given])
         except TypeError as error:
             raise UidsError(
                 f"the {name} labels are of another type than the training labels: {error}"
@@ -166,5 +207,5 @@ def encode(
             raise UidsError(
                 f"the {name} rows have the label {strange[0]!s}, which no training row has"
             )
-        parts[name] = Part(X, code.astype(np.int64), np.arange(len(code)))
+        parts[name] = Part(name, codes.astype(np.int64), np.arange(len(codes)))
     return labels, y.astype(np.int64), parts

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, Matrix
-from uids.datasets import Arrays, Data, check
-from uids.datasets.split import Part, Split, split
+from uids.datasets.adopted import adopt
+from uids.datasets.data import Arrays, Data
+from uids.datasets.split import Part, Split, SplitSettings, split
 from uids.errors import UidsError, check_types, one_line, require, unknown
 from uids.models import Fitted, Rows
 from uids.pipeline import fit_cache as cache
@@ -31,7 +32,7 @@ from uids.pipeline.describe import (
     name_of,
 )
 from uids.pipeline.evaluate import evaluate, gamma
-from uids.pipeline.settings import ChooseSettings, Settings, SplitSettings
+from uids.pipeline.settings import ChooseSettings, Settings
 from uids.registry import REGISTRIES
 from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
@@ -148,13 +149,13 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     with clock.stage("load"):
         with blaming("dataset", parts.dataset):
             loaded = parts.dataset.load()
-        data = check(loaded, name_of("dataset", parts.dataset))
+        data = adopt(loaded, name_of("dataset", parts.dataset))
         del loaded
         shares = split(data, settings.split, settings.noise, split_seed)
         train, validation, test = rows_of(shares, parts.backend)
         about = describe_data(parts, shares, data.X.shape[1])
         row, labels = shares.train.row, shares.labels
-        shared = shares.validation.X is shares.train.X
+        shared = shares.validation.source == shares.train.source
         validation_row = shares.validation.row if shared else row[:0]
         flipped = np.zeros(len(train), dtype=bool)
         flipped[shares.flipped] = True
@@ -273,10 +274,10 @@ def missing(dataset: Any) -> str:
 def rows_of(shares: Split, backend: Any) -> tuple[Rows, Rows, Rows | None]:
     """Training, validation and test rows through the backend: one matrix for each source, of which
     the parts are views, or copies where the backend has none."""
-    sources: dict[int, Matrix] = {}
+    sources: dict[str, Matrix] = {}
 
     def rows(part: Part) -> Rows:
-        whole = sources.setdefault(id(part.X), Matrix(backend, part.X))
+        whole = sources.setdefault(part.source, Matrix(backend, shares.sources[part.source]))
         found = Rows(whole.rows(part.row), part.y, len(shares.labels))
         found.X.kernel  # noqa: B018  made now: one that cannot be made is told before the fit
         return found

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, Matrix
-from uids.datasets import Data, check
+from uids.datasets.data import Data, check
 from uids.datasets.split import encode
 from uids.errors import UidsError
 from uids.models import Curvature, Rows
@@ -222,7 +222,7 @@ def influence(
     data = check(Data(*train, validation=validation), "train")
     labels, y, given = encode(data)
     rows = Rows(Matrix(backend, data.X), y, len(labels))
-    judged = Rows(Matrix(backend, given["validation"].X), given["validation"].y, len(labels))
+    judged = Rows(Matrix(backend, data.sources["validation"]), given["validation"].y, len(labels))
     fitted = model.fit(rows) if hasattr(model, "fit") else model
     if getattr(fitted, "classes", len(labels)) != len(labels):
         raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")

@@ -9,23 +9,26 @@ import os
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from uids.datasets import Data
-from uids.datasets.files import GrowingArray, OwnFiles, Parts, index_type, kept
+from uids.datasets.data import Data, Parts, as_data
 from uids.datasets.formats.libsvm_text import BadLineError, Block, parse_block
-from uids.errors import UidsError
+from uids.datasets.formats.own_files import OwnFiles
+from uids.datasets.parsed import GrowingArray, index_type, kept
+from uids.errors import UidsError, one_line
+from uids.system.progress import Steps
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BLOCK = 2**22  # bytes of text: 0.01 s of work, and the arrays of a few blocks are little memory
-MOST_WORKERS = 8  # one thread reads and writes for all of them
+MOST_WORKERS = 8  # threads that parse; one reads and writes for all of them
+CHUNK = 2**20  # numbers of an array that are rewritten at a time
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,16 @@ def read(paths: Mapping[str, Path], features: int | None = None) -> Parts:
 
 
 def parse(
-    paths: Mapping[str, Path], folder: Path, features: int | None = None, block: int = BLOCK
+    paths: Mapping[str, Path],
+    folder: Path,
+    features: int | None = None,
+    block: int = BLOCK,
+    index: Any = None,
 ) -> None:
-    """Write each part's CSR arrays and labels to the folder, as ``uids.datasets.files.kept`` wants
+    """Write each part's CSR arrays and labels to the folder, as ``uids.datasets.parsed.kept`` wants
     them. The text is read, parsed and written in blocks of about ``block`` bytes, a few at a time,
-    so that neither it nor the arrays have to fit in memory.
+    so that neither it nor the arrays have to fit in memory. ``index`` is the type of the indices,
+    by default as narrow as they allow.
 
     As in scikit-learn's reader, indices start from 0 if one of the files has an index 0 or no
     entry at all, else from 1; the number of features is the largest in any of them.
@@ -63,9 +71,9 @@ def parse(
                 )
         width = features or max(1, *(extent.highest + 1 - base for extent in extents.values()))
         for part, extent in extents.items():
-            index = index_type((extent.rows, width), extent.stored)
-            _rewrite(folder / f"{part}-indptr.npy", index)
-            _rewrite(folder / f"{part}-indices.npy", index, add=1 - base)
+            dtype = index or index_type((extent.rows, width), extent.stored)
+            _rewrite(folder / f"{part}-indptr.npy", dtype)
+            _rewrite(folder / f"{part}-indices.npy", dtype, add=1 - base)
             np.save(folder / f"{part}-shape.npy", np.array((extent.rows, width)))
     except OSError as error:
         raise UidsError(f"cannot keep what is parsed in {folder.parent}: {error}") from error
@@ -81,16 +89,16 @@ class Extent:
     lowest: int = 0
     highest: int = 0
 
-    def add(self, found: Block) -> None:
-        if len(found.indices):
-            lowest, highest = int(found.indices.min()) + 1, int(found.indices.max()) + 1
+    def add(self, block: Block) -> None:
+        if len(block.indices):
+            lowest, highest = int(block.indices.min()) + 1, int(block.indices.max()) + 1
             self.lowest = min(self.lowest, lowest) if self.stored else lowest
             self.highest = max(self.highest, highest)
-        self.rows += len(found.labels)
-        self.stored += len(found.indices)
+        self.rows += len(block.labels)
+        self.stored += len(block.indices)
 
 
-def _write(path: Path, folder: Path, part: str, block: int) -> Extent:
+def _write(path: Path, folder: Path, part: str, size: int) -> Extent:
     """The arrays of one file, as if its indices started from 1, with indptr in int64."""
     types = {"y": "f8", "data": "f8", "indices": "i4", "indptr": "i8"}
     extent = Extent()
@@ -100,12 +108,12 @@ def _write(path: Path, folder: Path, part: str, block: int) -> Extent:
             for name, type_ in types.items()
         )
         indptr.append(np.zeros(1, indptr.dtype))
-        for found in _blocks(path, block):
-            y.append(found.labels)
-            data.append(found.values)
-            indices.append(found.indices)
-            indptr.append(found.ends + extent.stored)
-            extent.add(found)
+        for block in _blocks(path, size):
+            y.append(block.labels)
+            data.append(block.values)
+            indices.append(block.indices)
+            indptr.append(block.ends + extent.stored)
+            extent.add(block)
     return extent
 
 
@@ -121,13 +129,13 @@ def _blocks(path: Path, size: int) -> Iterator[Block]:
             for text, scan in _texts(path, size):
                 waiting.append(pool.submit(parse_block, text, scan))
                 if len(waiting) > workers + 1:
-                    found = waiting.popleft().result()
-                    yield found
-                    lines += found.lines
+                    block = waiting.popleft().result()
+                    yield block
+                    lines += block.lines
             while waiting:
-                found = waiting.popleft().result()
-                yield found
-                lines += found.lines
+                block = waiting.popleft().result()
+                yield block
+                lines += block.lines
         except BadLineError as error:
             where = f"{path}, line {lines + error.line + 1}"
             raise UidsError(f"{where}: not LIBSVM text: {error}") from error
@@ -143,7 +151,8 @@ def _texts(path: Path, size: int) -> Iterator[tuple[bytes, Any]]:
     """
     scan: Any = None
     try:
-        with open(path, "rb") as raw, _progress(path) as tell:
+        with open(path, "rb") as raw:
+            steps = Steps(f"read {path.name}", path.stat().st_size)
             file = OPENERS[path.suffix](raw) if path.suffix in OPENERS else raw
             while text := file.read(size):
                 if scan is None and len(text) == size:
@@ -153,9 +162,9 @@ def _texts(path: Path, size: int) -> Iterator[tuple[bytes, Any]]:
                 if not text.endswith(b"\n"):
                     text += file.readline()
                 yield text if text.endswith(b"\n") else text + b"\n", scan
-                tell(raw.tell())
+                steps.done(raw.tell())
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise UidsError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+        raise UidsError(f"{path}: cannot be read: {one_line(error)}") from error
 
 
 def _rewrite(path: Path, dtype: Any, add: int = 0) -> None:
@@ -163,35 +172,9 @@ def _rewrite(path: Path, dtype: Any, add: int = 0) -> None:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.dtype == dtype and not add:
         return
-    other, step = path.with_suffix(".other"), 2**20
+    other = path.with_suffix(".other")
     with GrowingArray(other, dtype) as grown:
-        for start in range(0, len(array), step):
-            grown.append(array[start : start + step].astype(dtype) + np.asarray(add, dtype))
+        for start in range(0, len(array), CHUNK):
+            grown.append(array[start : start + CHUNK].astype(dtype) + np.asarray(add, dtype))
     del array  # some systems do not replace a file that is mapped
     other.replace(path)
-
-
-@contextmanager
-def _progress(path: Path, delay: float = 1) -> Iterator[Callable[[int], Any]]:
-    """A bar over the bytes of a file that takes more than a second; quiet when nobody looks."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from tqdm import tqdm
-
-    style = "{desc} {bar:30} {n_fmt}/{total_fmt} {elapsed}"
-    total = path.stat().st_size
-    with tqdm(
-        desc=path.name,
-        total=total,
-        unit="B",
-        unit_scale=True,
-        delay=delay,
-        bar_format=style,
-        leave=False,
-    ) as bar:
-        yield lambda done: bar.update(done - bar.n)
-
-
-def as_data(parts: Parts, paper_rows: int | None = None) -> Data:
-    return Data(*parts["train"], parts.get("validation"), parts.get("test"), paper_rows)

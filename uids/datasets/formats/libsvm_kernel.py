@@ -182,7 +182,7 @@ def _number(text, i):
 @compiled()
 def scan(
     text,
-    at,
+    begin,
     row,
     stored,
     line,
@@ -191,20 +191,20 @@ def scan(
     indices,
     values,
 ):
-    """Read lines from byte ``at`` on, to the end or to a line that is left to ``parse_line``.
+    """Read lines from byte ``begin`` on, to the end or to a line that is left to ``parse_line``.
 
-    text: uint8; at, row, stored, line: uint64, each the number of those before. Fills labels
+    text: uint8; begin, row, stored, line: uint64, each the number of those before. Fills labels
     (float64) and ends (int64, the entries up to and with a row) by row, indices (int32, less one)
-    and values (float64) by entry, and gives at, row, stored and line as they are then.
+    and values (float64) by entry, and gives begin, row, stored and line as they are then.
     """
     size = np.uint64(text.size)
-    while at < size:
-        i = _after_spaces(text, at)
+    while begin < size:
+        i = _after_spaces(text, begin)
         k = stored
         if text[i] != NEWLINE and text[i] != HASH:
             label, i, known = _number(text, i)
             if not known:
-                return at, row, stored, line
+                return begin, row, stored, line
             i = _after_spaces(text, i)
             if text[i] == QID[0] and text[i + ONE] == QID[1] and text[i + TWO] == QID[2]:
                 colons = False
@@ -212,7 +212,7 @@ def scan(
                     colons |= text[i] == COLON
                     i += ONE
                 if not colons:
-                    return at, row, stored, line
+                    return begin, row, stored, line
                 i = _after_spaces(text, i)
             previous = -1
             while text[i] != NEWLINE and text[i] != HASH:
@@ -224,12 +224,12 @@ def scan(
                     d = np.uint64(text[i]) - ZERO
                 column = np.int64(index)
                 if i == start or i - start > TEN or text[i] != COLON:
-                    return at, row, stored, line
+                    return begin, row, stored, line
                 if column <= previous or column > LARGEST:
-                    return at, row, stored, line
+                    return begin, row, stored, line
                 value, i, known = _number(text, i + ONE)
                 if not known:
-                    return at, row, stored, line
+                    return begin, row, stored, line
                 indices[k] = column - 1
                 values[k] = value
                 k += ONE
@@ -241,6 +241,6 @@ def scan(
             stored = k
         while text[i] != NEWLINE:
             i += ONE
-        at = i + ONE
+        begin = i + ONE
         line += ONE
-    return at, row, stored, line
+    return begin, row, stored, line

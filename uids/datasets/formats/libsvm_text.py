@@ -96,27 +96,27 @@ def parse_block(text: bytes, scan: Callable[..., Any] | None) -> Block:
     labels, ends = np.empty(len(text) // 2), np.empty(len(text) // 2, dtype=np.int64)
     indices, values = np.empty(len(text) // 4, dtype=np.int32), np.empty(len(text) // 4)
     array = np.frombuffer(text, dtype=np.uint8)
-    at = row = stored = line = 0
-    while at < len(text):
+    start = row = stored = line = 0
+    while start < len(text):
         if scan is not None:
-            state = map(np.uint64, (at, row, stored, line))
-            at, row, stored, line = map(int, scan(array, *state, labels, ends, indices, values))
-            if at == len(text):
+            state = map(np.uint64, (start, row, stored, line))
+            start, row, stored, line = map(int, scan(array, *state, labels, ends, indices, values))
+            if start == len(text):
                 break
-        end = text.index(b"\n", at) + 1
+        end = text.index(b"\n", start) + 1
         try:
-            found = parse_line(text[at:end])
+            parsed = parse_line(text[start:end])
         except BadLineError as error:
             error.line = line
             raise
-        if found is not None:
-            label, columns, numbers = found
+        if parsed is not None:
+            label, columns, numbers = parsed
             labels[row] = label
             indices[stored : stored + len(columns)] = np.array(columns, dtype=np.int64) - 1
             values[stored : stored + len(columns)] = numbers
             stored += len(columns)
             ends[row] = stored
             row += 1
-        at = end
+        start = end
         line += 1
     return Block(labels[:row], ends[:row], indices[:stored], values[:stored], line)

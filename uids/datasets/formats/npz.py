@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from uids.datasets import Data
-from uids.datasets.files import OwnFiles
-from uids.datasets.formats.libsvm import as_data
-from uids.errors import UidsError
+from uids.datasets.data import Data, Pair, as_data
+from uids.datasets.formats.own_files import OwnFiles
+from uids.errors import UidsError, one_line
 
 
 @dataclass(frozen=True)
@@ -27,13 +26,12 @@ class Npz(OwnFiles):
         return as_data({part: (widened(X, widest), y) for part, (X, y) in parts.items()})
 
 
-def read(path: Path, where: str) -> tuple[Any, Any]:
+def read(path: Path, where: str) -> Pair:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files if name != "format"}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        reason = " ".join(str(error).split())
-        raise UidsError(f"{where}: cannot read {str(path)!r}: {reason}") from error
+        raise UidsError(f"{where}: cannot read {str(path)!r}: {one_line(error)}") from error
     if "y" in arrays and "X" in arrays:
         return arrays["X"], arrays["y"]
     if {"y", "data", "indices", "indptr", "shape"} <= set(arrays):

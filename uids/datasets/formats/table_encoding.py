@@ -26,12 +26,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from uids.datasets.files import Parts, stacked
+from uids.datasets.data import Parts
 from uids.datasets.formats.tables import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
-from uids.errors import UidsError
+from uids.datasets.parsed import stacked
+from uids.errors import UidsError, one_line
 
 Array = npt.NDArray[Any]
-CLASSES = 10_000  # more different labels than that are no classes
 
 
 @dataclass
@@ -57,7 +57,8 @@ class Number:
         self.low, self.high = min(self.low, values.min()), max(self.high, values.max())
 
     def encoded(self, values: Array) -> Array:
-        if not self.low < self.high:  # rounding could give a constant column some variance
+        # Rounding could give a constant column some variance; squares below 1e-323 vanish.
+        if not (self.low < self.high and self.squares > 0):
             return np.zeros(len(values))
         scaled = (values - self.mean) / np.sqrt(self.squares / self.count)
         return np.where(np.isnan(scaled), 0.0, scaled)
@@ -78,8 +79,8 @@ class Category:
 
     def encoded(self, column: Any) -> Array:
         """The number of each value; −1 for one that was not learned."""
-        found = pc.index_in(column, value_set=self.values)
-        return found.fill_null(-1).to_numpy(zero_copy_only=False)
+        numbers = pc.index_in(column, value_set=self.values)
+        return numbers.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 Encoder = dict[str, Number | Category]
@@ -87,8 +88,10 @@ Encoder = dict[str, Number | Category]
 
 @dataclass
 class Labels:
-    """The labels of all parts as numbers of their texts, until all texts are known."""
+    """The labels of all parts as numbers of their texts, until all texts are known; no more than
+    ``most`` different ones."""
 
+    most: int
     known: dict[str, int] = field(default_factory=dict)
     codes: dict[str, list[Array]] = field(default_factory=dict)
 
@@ -103,10 +106,10 @@ class Labels:
             )
         coded = text.dictionary_encode()
         numbers = [self.known.setdefault(t, len(self.known)) for t in coded.dictionary.to_pylist()]
-        if len(self.known) > CLASSES:
+        if len(self.known) > self.most:
             raise UidsError(
-                f"{where}: column {target!r} has more than {CLASSES:,} different values, which are "
-                "no classes; name the column of labels by dataset.target"
+                f"{where}: column {target!r} has more than {self.most:,} different values, too "
+                "many to be classes: name the column of labels by dataset.target"
             )
         codes.append(np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()])
 
@@ -124,7 +127,10 @@ class Labels:
         return {part: values[np.concatenate(codes)] for part, codes in self.codes.items()}
 
 
-def encode(tables: Mapping[str, Table], target: str, left_out: str | None) -> Parts:
+def encode(
+    tables: Mapping[str, Table], target: str, left_out: str | None, most_classes: int
+) -> Parts:
+    """(X, y) of each table; ``target`` is the column of labels, ``left_out`` one to ignore."""
     train = tables["train"]
     for table in tables.values():
         same_columns(train, table, left_out)
@@ -133,7 +139,7 @@ def encode(tables: Mapping[str, Table], target: str, left_out: str | None) -> Pa
         raise UidsError(f"{train.where} has no column beside the labels")
     types = train.types(names)
     encoder = learned(train, types)
-    labels = Labels()
+    labels = Labels(most_classes)
 
     def blocks(part: str) -> Iterator[Any]:
         table = tables[part]
@@ -185,26 +191,25 @@ def learned(train: Table, types: Types) -> Encoder:
 
 def cast(columns: Columns, types: Types, where: str, row: int) -> Columns:
     """Columns of numbers as float64 with NaN where a value is missing, the others as text."""
-    found: Columns = {}
+    typed: Columns = {}
     for name, kind in types.items():
         try:
-            found[name] = pc.cast(columns[name], kind, safe=False)
+            typed[name] = pc.cast(columns[name], kind, safe=False)
         except pa.ArrowException as error:
-            reason = " ".join(str(error).split())
             raise UidsError(
                 f"{where}: column {name!r} does not hold what it holds in the training file: "
-                f"{reason}"
+                f"{one_line(error)}"
             ) from error
         if kind != TEXT:
-            values = pc.cast(found[name], NUMBER).to_numpy(zero_copy_only=False)
+            values = pc.cast(typed[name], NUMBER).to_numpy(zero_copy_only=False)
             infinite = np.isinf(values)
             if infinite.any():
                 raise UidsError(
                     f"{where}: column {name!r} is infinite in row {row + int(infinite.argmax())}, "
                     "counted from 0"
                 )
-            found[name] = values
-    return found
+            typed[name] = values
+    return typed
 
 
 def block(columns: Columns, encoder: Encoder) -> Any:

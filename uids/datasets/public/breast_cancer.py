@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uids.datasets import Data
+from uids.datasets.data import Data
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from uids.datasets import Data
-from uids.datasets.files import File, Parts, find, fingerprint, locate, parsed
-from uids.datasets.formats.libsvm import as_data
-from uids.datasets.public.libsvm_sets import PublicSet, two_classes
-from uids.errors import UidsError
+from uids.datasets.data import Data, Pair, Parts, as_data
+from uids.datasets.parsed import fingerprint, parsed
+from uids.datasets.public.download import File, find, locate
+from uids.datasets.public.pixels import two_classes
+from uids.datasets.public.public_set import PublicSet
+from uids.errors import UidsError, one_line
 
 NPZ = File("cifar10_cat_dog.npz")
 ARCHIVE = File(
@@ -23,10 +24,11 @@ ARCHIVE = File(
     "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
     "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
 )
-PIXELS = 3 * 32 * 32
-CAT, DOG = 3, 5
-STRINGS = ("STRING", "UNICODE", "BYTES")  # how the names of pickle's opcodes for them end
-INTEGERS = ("BININT", "BININT1", "BININT2", "INT")
+PIXELS = 3 * 32 * 32  # bytes of one image
+CAT, DOG = 3, 5  # the labels of the two classes
+STRINGS = ("STRING", "UNICODE", "BYTES")  # how the names of pickle's opcodes for strings end
+INTEGERS = ("BININT", "BININT1", "BININT2", "INT")  # pickle's opcodes for integers
+# Part ↦ the files of the archive that hold its rows.
 BATCHES = {"train": [f"data_batch_{k}" for k in range(1, 6)], "test": ["test_batch"]}
 
 
@@ -68,23 +70,22 @@ def from_npz(path: Path) -> Parts:
 
 def from_archive(path: Path) -> Parts:
     """The rows of the two classes in the order of the batches. Nothing is unpacked to disk."""
-    found = {}
+    batches: dict[str, Pair] = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 file = archive.extractfile(member)
                 name = member.name.rpartition("/")[2]
                 if file is not None and name in (*BATCHES["train"], *BATCHES["test"]):
-                    found[name] = two_classes(*batch(file.read(), f"{path}: {name}"), CAT, DOG)
+                    batches[name] = two_classes(*batch(file.read(), f"{path}: {name}"), CAT, DOG)
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        reason = " ".join(str(error).split())
-        raise UidsError(f"{path} is not CIFAR-10's archive: {reason}") from error
+        raise UidsError(f"{path} is not CIFAR-10's archive: {one_line(error)}") from error
     parts: Parts = {}
     for part, names in BATCHES.items():
         for name in names:
-            if name not in found:
+            if name not in batches:
                 raise UidsError(f"{path} is not CIFAR-10's archive: it holds no {name}")
-        X, y = zip(*(found[name] for name in names), strict=True)
+        X, y = zip(*(batches[name] for name in names), strict=True)
         parts[part] = np.concatenate(X), np.concatenate(y)
     return parts
 
@@ -97,17 +98,17 @@ def batch(raw: bytes, where: str) -> tuple[Any, Any]:
     """
     text: Any = ""
     labels: list[Any] = []
-    in_labels = is_fortran = last_flag = False
+    in_labels = is_fortran = flag = False
     try:
         for opcode, argument, _ in pickletools.genops(raw):
             if opcode.name in ("NEWTRUE", "NEWFALSE"):
-                last_flag = opcode.name == "NEWTRUE"
+                flag = opcode.name == "NEWTRUE"
             elif isinstance(argument, str | bytes) and opcode.name.endswith(STRINGS):
                 if argument != "latin1":  # Python 3 writes it behind its bytes in protocol 2
                     in_labels = argument in ("labels", b"labels")
                 if len(argument) > len(text):
                     # numpy says just before the bytes whether they are in Fortran's order.
-                    text, is_fortran = argument, last_flag
+                    text, is_fortran = argument, flag
             elif in_labels and opcode.name in INTEGERS:
                 labels.append(argument)
         # Strings of Python 2, and these bytes of Python 3, are shown as text in Latin-1.

@@ -22,15 +22,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import scipy.sparse as sp
 
-from uids.datasets import Data
-from uids.datasets.files import File, Parts, locate, parsed, stacked
-from uids.datasets.formats.libsvm import as_data
-from uids.datasets.formats.tables import reading
-from uids.datasets.public.libsvm_sets import PublicSet
+from uids.datasets.data import Data, Parts, as_data
+from uids.datasets.formats.arrow import BLOCK, text_batches
+from uids.datasets.parsed import parsed, stacked
+from uids.datasets.public.download import File, locate
+from uids.datasets.public.public_set import PublicSet
 from uids.errors import UidsError
 
-FEATURES = 1_000_000
-BLOCK = 2**25  # bytes of text that are read at a time
+FEATURES = 1_000_000  # among which the hash of a feature chooses
 
 Codes = npt.NDArray[np.int32]
 
@@ -39,27 +38,16 @@ def same(value: str) -> str:
     return value
 
 
-def hashed(field: str, column: Any, change: Callable[[str], str] = same) -> Codes:
-    """The number of the feature "field=change(value)" for each value of an arrow column of text."""
-    coded = column.dictionary_encode()
-    numbers = [number_of(f"{field}={change(value)}") for value in coded.dictionary.to_pylist()]
-    return np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()]
-
-
-def number_of(feature: str) -> int:
-    return int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "little") % FEATURES
-
-
-def zeros_and_ones(features: Sequence[Codes]) -> Any:
-    """CSR with ones at these features, sorted and without repeats in a row."""
-    places = np.stack(features, axis=1)
+def zeros_and_ones(codes: Sequence[Codes], features: int) -> Any:
+    """CSR of so many features with ones at these, sorted and without repeats in a row."""
+    places = np.stack(codes, axis=1)
     places.sort(axis=1)
     first = np.ones(places.shape, dtype=bool)
     first[:, 1:] = places[:, 1:] != places[:, :-1]
     starts = np.concatenate([[0], first.sum(axis=1).cumsum()])
     indices = places[first]
     ones = np.ones(len(indices), dtype=np.float32)
-    return sp.csr_matrix((ones, indices, starts), shape=(len(places), FEATURES))
+    return sp.csr_matrix((ones, indices, starts), shape=(len(places), features))
 
 
 @dataclass(frozen=True)
@@ -70,6 +58,8 @@ class ClickLog(PublicSet):
     fields: ClassVar[list[str]]  # the columns that are read beside the label
     names: ClassVar[list[str] | None] = None  # all columns, where the file has no header
     separator: ClassVar[str] = ","
+    features: ClassVar[int] = FEATURES
+    block: ClassVar[int] = BLOCK
 
     def coded(self, rows: Any) -> list[Codes]:
         """The number of the feature of each row, one array for each field that X has."""
@@ -78,6 +68,15 @@ class ClickLog(PublicSet):
     def is_in(self, rows: Any) -> Any:
         """Which rows of a batch are of this set."""
         return np.ones(len(rows), dtype=bool)
+
+    def hashed(self, field: str, column: Any, change: Callable[[str], str] = same) -> Codes:
+        """The number of the feature "field=change(value)" for each value of an arrow column of
+        text."""
+        coded = column.dictionary_encode()
+        names = [f"{field}={change(value)}" for value in coded.dictionary.to_pylist()]
+        hashes = [blake2b(name.encode(), digest_size=8).digest() for name in names]
+        numbers = [int.from_bytes(eight, "little") % self.features for eight in hashes]
+        return np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()]
 
     def load(self) -> Data:
         path = locate(self.files["train"])
@@ -90,7 +89,8 @@ class ClickLog(PublicSet):
                 labels.append(clicks(rows[self.label], path, row)[chosen])
                 row += len(rows)
                 if chosen.any():
-                    yield zeros_and_ones(self.coded(rows.filter(pa.array(chosen))))
+                    codes = self.coded(rows.filter(pa.array(chosen)))
+                    yield zeros_and_ones(codes, self.features)
 
         def parse() -> Parts:
             X = stacked(blocks())
@@ -108,10 +108,8 @@ class ClickLog(PublicSet):
             column_types=dict.fromkeys(columns, pa.string()),
             strings_can_be_null=False,
         )
-        read = pa_csv.ReadOptions(block_size=BLOCK, column_names=self.names)
         layout = pa_csv.ParseOptions(delimiter=self.separator, quote_char=False)
-        with reading(str(path)), pa_csv.open_csv(path, read, layout, convert) as file:
-            yield from file
+        yield from text_batches(path, str(path), self.block, layout, convert, self.names)
 
 
 def clicks(column: Any, path: Path, row: int) -> npt.NDArray[np.int8]:
@@ -147,8 +145,8 @@ class Criteo(ClickLog):
     separator = "\t"
 
     def coded(self, rows: Any) -> list[Codes]:
-        integers = [hashed(field, rows[field], binned) for field in INTEGERS]
-        return integers + [hashed(field, rows[field]) for field in CATEGORIES]
+        integers = [self.hashed(field, rows[field], binned) for field in INTEGERS]
+        return integers + [self.hashed(field, rows[field]) for field in CATEGORIES]
 
 
 def binned(value: str) -> str:
@@ -162,7 +160,7 @@ def binned(value: str) -> str:
     return str(int(math.log(v) ** 2)) if v > 2 else f"={v}"
 
 
-NO_SITE = "85f751fd"
+NO_SITE = "85f751fd"  # site_id of the rows that have no site: their ad was shown in an app
 SITE = ["site_id", "site_domain", "site_category"]
 APP = ["app_id", "app_domain", "app_category"]
 DEVICE = ["device_id", "device_ip", "device_model", "device_type", "device_conn_type"]
@@ -193,8 +191,8 @@ class Avazu(ClickLog):
 
     def coded(self, rows: Any) -> list[Codes]:
         hour_of_day = pc.utf8_slice_codeunits(rows["hour"], 6, 8)  # of YYMMDDHH
-        others = [hashed(field, rows[field]) for field in (*self.place, *SHARED)]
-        return [hashed("hour", hour_of_day), *others]
+        others = [self.hashed(field, rows[field]) for field in (*self.place, *SHARED)]
+        return [self.hashed("hour", hour_of_day), *others]
 
     def in_app(self, rows: Any) -> npt.NDArray[np.bool_]:
         return pc.equal(rows["site_id"], NO_SITE).to_numpy(zero_copy_only=False)

@@ -1,54 +1,39 @@
-"""The public data sets of the paper, each with its address, size, preprocessing and split.
+"""The sets of the paper that are LIBSVM text, each with its address, size, preprocessing and split.
 
-CIFAR-10 is in ``cifar.py``, Criteo and Avazu are in ``click_logs.py``.
-
-``paper_rows`` is N of the paper's split: the first N rows of the training file are training and
-validation rows, of which the last 30 % are for validation; the rest, or the file of its own, is for
-test. Where it is None, the paper's split is not known.
+MNIST is in ``mnist.py``, CIFAR-10 in ``cifar.py``, Criteo and Avazu are in ``click_logs.py``.
 """
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from uids.datasets import Data
-from uids.datasets.files import File, Parts, find, fingerprint, locate, parsed
-from uids.datasets.formats.libsvm import as_data, read
-from uids.errors import UidsError
+from uids.datasets.data import Data, Parts, as_data
+from uids.datasets.formats.libsvm import read
+from uids.datasets.public.download import File, locate
+from uids.datasets.public.public_set import PublicSet
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
-MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 
 
 @dataclass(frozen=True)
-class PublicSet:
+class LibsvmSet(PublicSet):
     """LIBSVM text in one file, or in one for training and one for test."""
 
-    files: ClassVar[dict[str, File]]
-    shape: ClassVar[tuple[int, int]]  # rows in all, features
-    megabytes: ClassVar[float]  # to download
-    paper_rows: ClassVar[int | None] = None
     features: ClassVar[int | None] = None  # where the files do not show all of them
 
-    @classmethod
-    def here(cls) -> bool:
-        return all(find(file) is not None for file in cls.files.values())
-
-    def fingerprint(self) -> Any:
-        return fingerprint([path for path in map(find, self.files.values()) if path])
-
     def load(self) -> Data:
+        return as_data(self.read(), self.paper_rows)
+
+    def read(self) -> Parts:
         paths = {part: locate(file) for part, file in self.files.items()}
-        return as_data(read(paths, self.features), self.paper_rows)
+        return read(paths, self.features)
 
 
 @dataclass(frozen=True)
-class BreastCancerScale(PublicSet):
+class BreastCancerScale(LibsvmSet):
     """Wisconsin breast cancer, columns scaled to [−1, 1]; column 1 is the sample's number."""
 
     files = {"train": File("breast-cancer_scale", f"{LIBSVM}/binary/breast-cancer_scale")}
@@ -58,7 +43,7 @@ class BreastCancerScale(PublicSet):
 
 
 @dataclass(frozen=True)
-class DiabetesScale(PublicSet):
+class DiabetesScale(LibsvmSet):
     """Pima diabetes, columns scaled to [−1, 1]."""
 
     files = {"train": File("diabetes_scale", f"{LIBSVM}/binary/diabetes_scale")}
@@ -68,7 +53,7 @@ class DiabetesScale(PublicSet):
 
 
 @dataclass(frozen=True)
-class Adult(PublicSet):
+class Adult(LibsvmSet):
     """UCI Adult as LIBSVM's a1a. The paper trains on a1a.t and tests on a1a."""
 
     files = {
@@ -82,7 +67,7 @@ class Adult(PublicSet):
 
 
 @dataclass(frozen=True)
-class Covtype(PublicSet):
+class Covtype(LibsvmSet):
     """Forest cover, class 2 against the rest, columns scaled to [0, 1]; in geographic order, so
     that the paper's sequential split is a shift of distribution."""
 
@@ -97,7 +82,7 @@ class Covtype(PublicSet):
 
 
 @dataclass(frozen=True)
-class News20(PublicSet):
+class News20(LibsvmSet):
     """20 newsgroups, two halves of them; unit rows."""
 
     files = {
@@ -112,7 +97,7 @@ class News20(PublicSet):
 
 
 @dataclass(frozen=True)
-class RealSim(PublicSet):
+class RealSim(LibsvmSet):
     """Real against simulated auto and aviation newsgroups."""
 
     files = {"train": File("real-sim.bz2", f"{LIBSVM}/binary/real-sim.bz2")}
@@ -121,7 +106,7 @@ class RealSim(PublicSet):
 
 
 @dataclass(frozen=True)
-class SkinNonskin(PublicSet):
+class SkinNonskin(LibsvmSet):
     """Skin or not by the colour of a pixel, 0 to 255. The rows are ordered by class: split.kind
     sequential makes no sense here."""
 
@@ -132,14 +117,8 @@ class SkinNonskin(PublicSet):
     megabytes = 4.7
 
 
-def two_classes(X: Any, y: Any, positive: int, negative: int) -> tuple[Any, Any]:
-    """The rows of two classes, y being 1 and 0, and pixels from 0 to 255 brought to [0, 1]."""
-    chosen = (y == positive) | (y == negative)
-    return X[chosen].reshape(int(chosen.sum()), -1) / 255.0, (y[chosen] == positive).astype(int)
-
-
 @dataclass(frozen=True)
-class Svhn17(PublicSet):
+class Svhn17(LibsvmSet):
     """Street-view house numbers, 1 (positive) against 7; pixels / 255."""
 
     files = {
@@ -148,60 +127,11 @@ class Svhn17(PublicSet):
     }
     shape = (99_289, 3_072)
     megabytes = 820.0
+    features = 3_072
 
-    def load(self) -> Data:
-        paths = {part: locate(file) for part, file in self.files.items()}
+    def read(self) -> Parts:
         parts = {}
-        for part, (X, y) in read(paths, 3072).items():
+        for part, (X, y) in super().read().items():
             chosen = np.flatnonzero((y == 1) | (y == 7))
             parts[part] = X[chosen] / 255.0, (y[chosen] == 1).astype(int)
-        return as_data(parts, self.paper_rows)
-
-
-@dataclass(frozen=True)
-class Mnist17(PublicSet):
-    """MNIST, 1 (positive) against 7; pixels / 255. The paper leaves out the first
-    5,000 of the 60,000 training images; so does this set, to be the same everywhere."""
-
-    files = {
-        "train-X": File("train-images-idx3-ubyte.gz", f"{MNIST}/train-images-idx3-ubyte.gz"),
-        "train-y": File(
-            "train-labels-idx1-ubyte.gz",
-            f"{MNIST}/train-labels-idx1-ubyte.gz",
-            "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-        ),
-        "test-X": File(
-            "t10k-images-idx3-ubyte.gz",
-            f"{MNIST}/t10k-images-idx3-ubyte.gz",
-            "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-        ),
-        "test-y": File(
-            "t10k-labels-idx1-ubyte.gz",
-            f"{MNIST}/t10k-labels-idx1-ubyte.gz",
-            "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-        ),
-    }
-    shape = (14_057, 784)
-    megabytes = 11.6
-    paper_rows = 11_894
-
-    def load(self) -> Data:
-        paths = {name: locate(file) for name, file in self.files.items()}
-
-        def parse() -> Parts:
-            arrays = {name: idx(path) for name, path in paths.items()}
-            skip = 5000
-            train = two_classes(arrays["train-X"][skip:], arrays["train-y"][skip:], 1, 7)
-            return {"train": train, "test": two_classes(arrays["test-X"], arrays["test-y"], 1, 7)}
-
-        return as_data(parsed(list(paths.values()), "mnist_1_7", parse), self.paper_rows)
-
-
-def idx(path: Path) -> Any:
-    """An array in MNIST's own format: a magic number with its rank, its shape, its bytes."""
-    raw = gzip.decompress(path.read_bytes())
-    if len(raw) < 8 or raw[:3] != b"\0\0\x08":
-        raise UidsError(f"{path} is not an idx file of bytes")
-    rank = raw[3]
-    shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
+        return parts

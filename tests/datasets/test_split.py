@@ -4,10 +4,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uids.datasets import Data, check
-from uids.datasets.split import flip, split
+from uids.datasets.adopted import adopt
+from uids.datasets.data import Data
+from uids.datasets.split import SplitSettings, flip, split
 from uids.errors import UidsError
-from uids.pipeline.settings import SplitSettings
 
 
 def data(n=100, positive=0.3, **parts):
@@ -24,7 +24,7 @@ def test_every_row_is_in_one_part_and_keeps_its_number():
     assert sorted(rows) == list(range(100))
     assert [len(p.row) for p in (parts.train, parts.validation, parts.test)] == [50, 20, 30]
     for part in (parts.train, parts.validation, parts.test):
-        np.testing.assert_array_equal(part.X[part.row], source.X[part.row])
+        np.testing.assert_array_equal(parts.sources[part.source][part.row], source.X[part.row])
         np.testing.assert_array_equal(parts.labels[part.y], source.y[part.row])
         assert (np.diff(part.row) > 0).all()
 
@@ -78,7 +78,7 @@ def test_given_parts_are_used_and_numbered_in_their_own_files():
     source = data(validation=(np.ones((3, 2)), np.array(["yes", "no", "no"])))
     parts = split(source, SplitSettings(kind="given"), 0.0, seed=0)
     assert len(parts.train.y) == 100
-    assert parts.train.X is source.X  # no copy
+    assert parts.sources[parts.train.source] is source.X  # no copy
     np.testing.assert_array_equal(parts.validation.row, [0, 1, 2])
     np.testing.assert_array_equal(parts.labels[parts.validation.y], ["yes", "no", "no"])
     assert parts.test is None
@@ -90,7 +90,7 @@ def test_given_parts_are_used_and_numbered_in_their_own_files():
 def test_sparse_rows_are_brought_to_one_form():
     """Duplicates summed and indices sorted, in a copy: the person's own matrix stays as it is."""
     X = sp.csr_matrix((np.ones(3), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3))
-    found = check((X, [0, 1]), "mine").X
+    found = adopt((X, [0, 1]), "mine").X
     assert found.has_canonical_format
     np.testing.assert_array_equal(found.toarray(), [[1, 0, 2], [0, 0, 0]])
     assert X.nnz == 3
@@ -170,12 +170,12 @@ def test_noise_touches_training_rows_only():
 
 def test_loaded_data_is_checked_not_copied():
     X = np.ones((3, 2))
-    assert check((X, [0, 1, 0]), "mine").X is X
+    assert adopt((X, [0, 1, 0]), "mine").X is X
     sparse = sp.csr_matrix(X)
-    assert check((sparse, [0, 1, 0]), "mine").X is sparse
-    assert check((sp.coo_matrix(X), [0, 1, 0]), "mine").X.format == "csr"
-    assert check((X.astype(np.uint8), [0, 1, 0]), "mine").X.dtype == np.float64
-    assert check((np.full((2, 2), 1e308), [0, 1]), "mine").X.max() == 1e308
+    assert adopt((sparse, [0, 1, 0]), "mine").X is sparse
+    assert adopt((sp.coo_matrix(X), [0, 1, 0]), "mine").X.format == "csr"
+    assert adopt((X.astype(np.uint8), [0, 1, 0]), "mine").X.dtype == np.float64
+    assert adopt((np.full((2, 2), 1e308), [0, 1]), "mine").X.max() == 1e308
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_loaded_data_is_checked_not_copied():
 )
 def test_bad_data_is_one_line(loaded, message):
     with pytest.raises(UidsError, match=message):
-        check(loaded, "mine")
+        adopt(loaded, "mine")
 
 
 @pytest.mark.parametrize("kind", ["random", "sequential"])

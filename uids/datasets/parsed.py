@@ -1,4 +1,4 @@
-"""Where data files are, how they come there, and what is kept of them once they are parsed."""
+"""What is kept of data files once they are parsed: arrays in the cache folder, memory-mapped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,81 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from uids.errors import UidsError
-from uids.system.folders import cache_folder, data_folder
+from uids.datasets.data import Parts
+from uids.system.folders import cache_folder
 
-Parts = dict[str, tuple[Any, np.ndarray]]  # "train", "validation", "test" ↦ (X, y)
 FORMAT = 1  # of the parsed files; raise it when a parser changes what it gives
-
-
-@dataclass(frozen=True)
-class File:
-    """A file of a public data set. ``others`` are names under which people also have it."""
-
-    name: str
-    url: str = ""
-    sha256: str | None = None
-    others: tuple[str, ...] = ()
-
-
-def find(file: File) -> Path | None:
-    for name in (file.name, *file.others):
-        path = data_folder() / name
-        if path.is_file():
-            return path
-    return None
-
-
-def locate(file: File) -> Path:
-    """The file's path; downloaded, with its checksum verified, when it is not here."""
-    found = find(file)
-    if found is not None:
-        return found
-    put = f"put the file {file.name} into {data_folder()}"
-    if not file.url:
-        raise UidsError(f"{file.name} cannot be downloaded by a program: {put}")
-    import pooch
-
-    try:
-        known = f"sha256:{file.sha256}" if file.sha256 else None
-        return Path(
-            pooch.retrieve(
-                file.url,
-                known_hash=known,
-                fname=file.name,
-                path=data_folder(),
-                progressbar=sys.stderr.isatty(),
-            )
-        )
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UidsError(f"cannot download {file.url} ({reason}): {put}") from error
 
 
 def fingerprint(paths: Sequence[Path]) -> list[Any]:
     """What tells these files from others and from later versions of themselves."""
     states = [(str(path.resolve()), path.stat()) for path in paths if path.is_file()]
     return [[name, state.st_size, state.st_mtime_ns] for name, state in states]
-
-
-@dataclass(frozen=True)
-class OwnFiles:
-    """The files of a person's own; without ``validation`` or ``test`` a split is made."""
-
-    train: str
-    validation: str | None = None
-    test: str | None = None
-
-    def paths(self) -> dict[str, Path]:
-        given = {"train": self.train, "validation": self.validation, "test": self.test}
-        found = {part: Path(path) for part, path in given.items() if path}
-        for part, path in found.items():
-            if not path.is_file():
-                raise UidsError(f"dataset.{part}: there is no file {str(path)!r}")
-        return found
-
-    def fingerprint(self) -> list[Any]:
-        return fingerprint(list(self.paths().values()))
 
 
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
@@ -169,9 +102,9 @@ def _save(folder: Path, parts: Parts) -> None:
         if sp.issparse(X):
             index = index_type(X.shape, X.nnz)
             np.save(folder / f"{part}-data.npy", X.data, allow_pickle=False)
-            for name in ("indices", "indptr"):
-                array = getattr(X, name).astype(index, copy=False)
-                np.save(folder / f"{part}-{name}.npy", array, allow_pickle=False)
+            for name, array in (("indices", X.indices), ("indptr", X.indptr)):
+                narrow = array.astype(index, copy=False)
+                np.save(folder / f"{part}-{name}.npy", narrow, allow_pickle=False)
             np.save(folder / f"{part}-shape.npy", np.array(X.shape))
         else:
             np.save(folder / f"{part}-X.npy", X, allow_pickle=False)
@@ -179,7 +112,7 @@ def _save(folder: Path, parts: Parts) -> None:
 
 def index_type(shape: tuple[int, int], stored: int) -> Any:
     """As narrow as scipy wants indices: it would copy wider ones each time they are used."""
-    return sp.get_index_dtype(maxval=max(*shape, stored))
+    return np.int32 if max(*shape, stored) <= np.iinfo(np.int32).max else np.int64
 
 
 class GrowingArray:

@@ -12,19 +12,29 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import uids
-from uids.datasets import check
-from uids.datasets.formats import tables
+from uids.datasets.data import check
+from uids.datasets.formats.csv import Csv
+from uids.datasets.formats.parquet import Parquet
 from uids.registry import REGISTRIES
 
 DATASETS = REGISTRIES["dataset"]
 
 
-@pytest.fixture(autouse=True, params=["whole", "in batches"])
-def batches(request, monkeypatch):
+class CsvInBatches(Csv):
+    block = 256
+
+
+class ParquetInBatches(Parquet):
+    batch = 3
+
+
+@pytest.fixture(scope="module", params=["whole", "in batches"])
+def build(request):
     """Every test once with the file in one piece, once in pieces of a few rows."""
-    if request.param == "in batches":
-        monkeypatch.setattr(tables, "BLOCK", 256)
-        monkeypatch.setattr(tables, "ROWS", 3)
+    kinds = {"csv": CsvInBatches, "parquet": ParquetInBatches}
+    if request.param == "whole":
+        return DATASETS.build
+    return lambda kind, **fields: kinds[kind](**fields)
 
 
 def people(n=60, seed=0):
@@ -67,7 +77,7 @@ def oracle(frames, numbers, categories):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet"])
-def test_a_table_is_standardised_and_one_hot(tmp_path, name):
+def test_a_table_is_standardised_and_one_hot(build, tmp_path, name):
     frames = [people(), people(25, seed=1), people(7, seed=2)]
     frames[1].loc[3, "town"] = "Paris"  # which the training file has not
     parts = ("train", "validation", "test")
@@ -75,7 +85,7 @@ def test_a_table_is_standardised_and_one_hot(tmp_path, name):
         part: write(f, tmp_path / f"{part}-{name}") for part, f in zip(parts, frames, strict=True)
     }
     kind = "parquet" if name.endswith("parquet") else "csv"
-    loaded = check(DATASETS.build(kind, **paths, id="id").load(), kind)
+    loaded = check(build(kind, **paths, id="id").load(), kind)
     expected = oracle(frames, ["age", "income", "member"], ["town", "note"])
     found = [(loaded.X, loaded.y), loaded.validation, loaded.test]
     for (X, y), X_expected, frame in zip(found, expected, frames, strict=True):
@@ -88,10 +98,10 @@ def test_a_table_is_standardised_and_one_hot(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
-def test_numbers_alone_are_dense(tmp_path, name):
+def test_numbers_alone_are_dense(build, tmp_path, name):
     frame = people()[["age", "income", "label"]].assign(constant=0.1, empty=np.nan)
     kind = name.partition(".")[2]
-    loaded = DATASETS.build(kind, train=write(frame, tmp_path / name)).load()
+    loaded = build(kind, train=write(frame, tmp_path / name)).load()
     assert isinstance(loaded.X, np.ndarray)
     assert not loaded.X[:, 2:].any()
     np.testing.assert_allclose(
@@ -102,12 +112,12 @@ def test_numbers_alone_are_dense(tmp_path, name):
     assert loaded.test is None
 
 
-def test_a_column_is_what_all_of_its_rows_say(tmp_path):
+def test_a_column_is_what_all_of_its_rows_say(build, tmp_path):
     lines = [f"{i},{i},{i % 2}, {i} ,{i % 2},{'yes' if i % 3 else 'no'}" for i in range(80)]
     lines += ["1.5,x,true,NA,0,yes", "2,3,FALSE, ,1,no"]  # in the last of the batches
     path = tmp_path / "t.csv"
     path.write_text("half, word,flag,spaced,bit ,target\n" + "\n".join(lines) + "\n")
-    loaded = DATASETS.build("csv", train=str(path)).load()
+    loaded = build("csv", train=str(path)).load()
     assert loaded.X.shape == (82, 4 + 81)  # 81 words
     X = loaded.X.toarray()
     np.testing.assert_allclose(X[:, :4].mean(axis=0), 0, atol=1e-12)
@@ -126,14 +136,14 @@ def cells(values):
     numbers=cells(st.none() | st.floats(-1e6, 1e6)),
     words=cells(st.none() | st.text(st.sampled_from("abc é,'\""), min_size=1).map("w{}w".format)),
 )
-def test_csv_and_parquet_give_the_same(tmp_path_factory, numbers, words):
+def test_csv_and_parquet_give_the_same(build, tmp_path_factory, numbers, words):
     n = min(len(numbers), len(words))
     frame = pd.DataFrame({"x": pd.Series(numbers[:n], dtype=float)})
     frame["w"] = pd.Series(["first", *words[1:n]], dtype="string")
     frame["y"] = np.arange(n) % 2
     folder = tmp_path_factory.mktemp("tables")
     loaded = [
-        DATASETS.build(kind, train=write(frame, folder / f"t.{kind}")).load().X.toarray()
+        build(kind, train=write(frame, folder / f"t.{kind}")).load().X.toarray()
         for kind in ("csv", "parquet")
     ]
     np.testing.assert_allclose(loaded[0], loaded[1], rtol=1e-6, atol=1e-9)
@@ -149,6 +159,12 @@ def test_csv_and_parquet_give_the_same(tmp_path_factory, numbers, words):
         np.testing.assert_allclose(back, x[known], rtol=1e-6, atol=1e-6)
 
 
+def test_differences_too_small_to_square_are_none(build, tmp_path):
+    frame = pd.DataFrame({"x": [0.0, 7e-235], "y": [0, 1]})
+    path = write(frame, tmp_path / "t.parquet")
+    assert not build("parquet", train=path).load().X.any()
+
+
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
@@ -160,23 +176,23 @@ def test_csv_and_parquet_give_the_same(tmp_path_factory, numbers, words):
         (["1", "b", "b"], np.array(["1", "b", "b"])),
     ],
 )
-def test_labels_of_a_csv(tmp_path, labels, expected):
+def test_labels_of_a_csv(build, tmp_path, labels, expected):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
-    found = DATASETS.build("csv", train=str(path)).load().y
+    found = build("csv", train=str(path)).load().y
     np.testing.assert_array_equal(found, expected)
     assert found.dtype.kind == expected.dtype.kind
 
 
-def test_labels_of_all_files_are_of_one_type(tmp_path):
+def test_labels_of_all_files_are_of_one_type(build, tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,0\n2,1\n")
     (tmp_path / "b.csv").write_text("x,y\n1,0.0\n2,1.0\n")
     paths = {"train": str(tmp_path / "a.csv"), "test": str(tmp_path / "b.csv")}
-    loaded = DATASETS.build("csv", **paths).load()
+    loaded = build("csv", **paths).load()
     np.testing.assert_array_equal(loaded.test[1], loaded.y)
 
 
-def test_parquet_types(tmp_path):
+def test_parquet_types(build, tmp_path):
     frame = people()
     frame["town"] = frame["town"].astype("category")
     frame["age"] = frame["age"].astype("float32")
@@ -184,25 +200,25 @@ def test_parquet_types(tmp_path):
     frame["label"] = frame["label"] == 1
     frame.index = frame.index + 5  # which pandas writes as a column
     frame.to_parquet(tmp_path / "t.parquet", index=True)
-    loaded = DATASETS.build("parquet", train=str(tmp_path / "t.parquet")).load()
+    loaded = build("parquet", train=str(tmp_path / "t.parquet")).load()
     assert loaded.X.shape == (60, 4 + 4 + 4 + 60)
     np.testing.assert_array_equal(loaded.y, frame["label"])
 
 
-def test_what_pandas_writes_as_its_index_is_left_out(tmp_path):
+def test_what_pandas_writes_as_its_index_is_left_out(build, tmp_path):
     frame = people()[["age", "label"]]
     frame.to_csv(tmp_path / "t.csv")
-    assert DATASETS.build("csv", train=str(tmp_path / "t.csv")).load().X.shape == (60, 1)
+    assert build("csv", train=str(tmp_path / "t.csv")).load().X.shape == (60, 1)
 
 
-def test_a_table_is_parsed_once(tmp_path, monkeypatch):
+def test_a_table_is_parsed_once(build, tmp_path, monkeypatch):
     path = write(people(), tmp_path / "t.csv")
-    first = DATASETS.build("csv", train=path).load()
+    first = build("csv", train=path).load()
     with monkeypatch.context() as patch:
-        patch.setattr(tables.Csv, "open", lambda *_: pytest.fail("parsed again"))
-        again = DATASETS.build("csv", train=path).load()
+        patch.setattr(Csv, "open", lambda *_: pytest.fail("parsed again"))
+        again = build("csv", train=path).load()
     np.testing.assert_array_equal(first.X.toarray(), again.X.toarray())
-    other = DATASETS.build("csv", train=path, target="member").load()  # other options
+    other = build("csv", train=path, target="member").load()  # other options
     assert other.X.shape == first.X.shape
     assert set(other.y) == {"True", "False"}
 
@@ -230,11 +246,11 @@ CSV = "a,b,y\n1,u,0\n2,v,1\n3,u,1\n"
         (b"a,y\n\xff,1\n", {}, r"cannot read .*UTF8"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_one_line(tmp_path, train, fields, message):
+def test_a_table_that_cannot_be_used_is_one_line(build, tmp_path, train, fields, message):
     path = tmp_path / "t.csv"
     path.write_bytes(train if isinstance(train, bytes) else train.encode())
     with pytest.raises(uids.UidsError, match=message) as error:
-        DATASETS.build("csv", train=str(path), **fields).load()
+        build("csv", train=str(path), **fields).load()
     assert "\n" not in str(error.value)
 
 
@@ -247,12 +263,12 @@ def test_a_table_that_cannot_be_used_is_one_line(tmp_path, train, fields, messag
         ("a,b,y\n1,u,\n", r"dataset.validation=.*the label .* is missing in row 0"),
     ],
 )
-def test_files_that_do_not_go_together(tmp_path, validation, message):
+def test_files_that_do_not_go_together(build, tmp_path, validation, message):
     (tmp_path / "t.csv").write_text(CSV)
     (tmp_path / "v.csv").write_text(validation)
     paths = {"train": str(tmp_path / "t.csv"), "validation": str(tmp_path / "v.csv")}
     with pytest.raises(uids.UidsError, match=message) as error:
-        DATASETS.build("csv", **paths).load()
+        build("csv", **paths).load()
     assert "\n" not in str(error.value)
 
 
@@ -260,31 +276,55 @@ def test_files_that_do_not_go_together(tmp_path, validation, message):
     ("column", "kind"),
     [([datetime.date(2020, 1, 2)] * 4, "date32"), ([[1, 2]] * 4, "list"), ([b"x"] * 4, "binary")],
 )
-def test_columns_of_other_types_are_named(tmp_path, column, kind):
+def test_columns_of_other_types_are_named(build, tmp_path, column, kind):
     path = write(
         pd.DataFrame({"x": range(4), "odd": column, "y": [0, 1] * 2}), tmp_path / "t.parquet"
     )
     with pytest.raises(uids.UidsError, match=f"column 'odd' is of type {kind}.*; make numbers or"):
-        DATASETS.build("parquet", train=path).load()
-    assert DATASETS.build("parquet", train=path, id="odd").load().X.shape == (4, 1)
+        build("parquet", train=path).load()
+    assert build("parquet", train=path, id="odd").load().X.shape == (4, 1)
 
 
-def test_files_that_are_no_parquet(tmp_path):
+def test_files_that_are_no_parquet(build, tmp_path):
     (tmp_path / "t.parquet").write_text(CSV)
     with pytest.raises(uids.UidsError, match=r"cannot read dataset.train=.*: Parquet"):
-        DATASETS.build("parquet", train=str(tmp_path / "t.parquet")).load()
+        build("parquet", train=str(tmp_path / "t.parquet")).load()
     with pytest.raises(uids.UidsError, match="there is no file"):
-        DATASETS.build("parquet", train=str(tmp_path / "nowhere")).load()
+        build("parquet", train=str(tmp_path / "nowhere")).load()
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(CSV.encode())[:-12])
     with pytest.raises(uids.UidsError, match=r"cannot read dataset.train="):
-        DATASETS.build("csv", train=str(tmp_path / "t.csv.gz")).load()
+        build("csv", train=str(tmp_path / "t.csv.gz")).load()
 
 
-def test_a_target_with_too_many_values_is_no_class(tmp_path, monkeypatch):
-    monkeypatch.setattr("uids.datasets.formats.table_encoding.CLASSES", 20)
+def test_a_target_with_too_many_values_is_no_class(tmp_path):
+    class FewClasses(Csv):
+        most_classes = 20
+
     path = write(people(), tmp_path / "t.csv")
     with pytest.raises(uids.UidsError, match="column 'id' has more than 20 different values"):
-        DATASETS.build("csv", train=path, target="id").load()
+        FewClasses(train=path, target="id").load()
+
+
+def test_progress_is_told_once_for_each_pass(told, tmp_path):
+    """In bytes of text, with 0 in all where they are not known; in rows of Parquet."""
+    frame = pd.DataFrame({"a": range(100), "y": [0, 1] * 50})
+    plain, packed, rows = (
+        write(frame, tmp_path / f"t.{end}") for end in ("csv", "csv.gz", "parquet")
+    )
+    size = (tmp_path / "t.csv").stat().st_size
+    assert 256 < size < 512
+    for cls, path, steps in (
+        (CsvInBatches, plain, [("read t.csv", 256, size), ("read t.csv", size, size)] * 3),
+        (CsvInBatches, packed, [("read t.csv.gz", 256, 0), ("read t.csv.gz", 512, 0)] * 3),
+        (
+            ParquetInBatches,
+            rows,
+            [("read t.parquet", min(k, 100), 100) for k in range(3, 103, 3)] * 2,
+        ),
+    ):
+        told.clear()
+        cls(train=path).load()
+        assert told == steps
 
 
 def test_a_table_from_the_command_line(cli, tmp_path):

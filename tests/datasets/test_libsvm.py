@@ -4,7 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -17,16 +16,16 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_files
 
 import uids
-from uids.datasets.files import GrowingArray, load
 from uids.datasets.formats import libsvm
 from uids.datasets.formats.libsvm_kernel import rounded, scan
 from uids.datasets.formats.libsvm_text import parse_block
+from uids.datasets.parsed import GrowingArray, load
 
 SMALL = 2**22  # a block that holds the whole file: read without the compiled scan
 BLOCKS = (SMALL, 2**12, 5, 1)  # below the file's size: with it, and with cuts in many places
 
 
-def read(folder, *texts, block, features=None, suffix="", pack=bytes):
+def read(folder, *texts, block, features=None, suffix="", pack=bytes, index=None):
     """[(X, y) of each text], parsed into a folder that must not exist."""
     folder.mkdir()
     paths = {}
@@ -34,7 +33,7 @@ def read(folder, *texts, block, features=None, suffix="", pack=bytes):
         paths[f"part{number}"] = folder / f"text{number}{suffix}"
         paths[f"part{number}"].write_bytes(pack(text))
     (folder / "arrays").mkdir()
-    libsvm.parse(paths, folder / "arrays", features, block=block)
+    libsvm.parse(paths, folder / "arrays", features, block, index)
     return list(load(folder / "arrays").values())
 
 
@@ -254,11 +253,11 @@ def test_a_line_left_to_python_does_not_stop_the_scan():
 
 
 @pytest.mark.parametrize("text", [b"1 1:1 3:2\n2 4:1\n", b"1 0:1 2:2\n2 3:1\n"])
-def test_many_entries_have_wide_indices(tmp_path, monkeypatch, text):
+def test_many_entries_have_wide_indices(tmp_path, text):
     """As when there are more than 2³¹ of them. scipy makes those of a small matrix narrow again."""
-    monkeypatch.setattr(libsvm, "index_type", lambda shape, stored: np.int64)
     for block in BLOCKS:
-        assert_as_sklearn(read(tmp_path / str(block), text, block=block), [text])
+        parts = read(tmp_path / str(block), text, block=block, index=np.int64)
+        assert_as_sklearn(parts, [text])
         for name in ("indices", "indptr"):
             array = np.load(tmp_path / str(block) / "arrays" / f"part0-{name}.npy")
             assert array.dtype == np.int64
@@ -324,18 +323,13 @@ print(peak(text, 40) - first)
     assert grown < 8e6  # against 35 MiB more text, and more than that of arrays
 
 
-def test_progress_is_shown_to_who_looks(tmp_path, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    (tmp_path / "a").write_bytes(b"1 1:1\n" * 100)
-    for error, shown in ((Terminal(), True), (io.StringIO(), False)):
-        monkeypatch.setattr(sys, "stderr", error)
-        with libsvm._progress(tmp_path / "a", delay=0) as tell:
-            tell(300)
-            tell(600)
-        assert bool(re.search(r"a .*/600 ", error.getvalue())) == shown
+@pytest.mark.parametrize("pack", [bytes, bz2.compress])
+def test_progress_is_told_in_bytes_of_the_file(tmp_path, told, pack):
+    text, suffix = b"1 1:1\n" * 100, "" if pack is bytes else ".bz2"
+    read(tmp_path / "a", text, block=240, suffix=suffix, pack=pack)
+    size = len(pack(text))
+    steps = [240, 480, 600] if pack is bytes else [size] * 3
+    assert told == [(f"read text0{suffix}", done, size) for done in steps]
 
 
 REAL = ["a1a.t", "skin_nonskin.bz2", "covtype.libsvm.binary.scale.bz2", "news20-rebuilt.libsvm.bz2"]

@@ -10,8 +10,8 @@ import pytest
 import real_data
 
 import uids
-from uids.datasets import check
-from uids.datasets.public import click_logs
+from uids.datasets.data import check
+from uids.datasets.public.click_logs import AvazuApp, AvazuSite, Criteo
 from uids.registry import REGISTRIES
 
 DATASETS = REGISTRIES["dataset"]
@@ -20,14 +20,6 @@ AVAZU = [
     *("app_id", "app_domain", "app_category", "device_id", "device_ip", "device_model"),
     *("device_type", "device_conn_type", *(f"C{k}" for k in range(14, 22))),
 ]
-
-
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    folder = tmp_path / "data"
-    folder.mkdir()
-    monkeypatch.setenv("UIDS_DATA", str(folder))
-    return folder
 
 
 def place(text):
@@ -77,16 +69,24 @@ def criteo_lines(n, seed=0):
     return lines
 
 
+def in_blocks(cls, size):
+    """The data set, its text being read so many bytes at a time."""
+    return type(cls.__name__, (cls,), {"block": size})()
+
+
 @pytest.mark.parametrize("block", [2**25, 400])
 @pytest.mark.parametrize("name", ["criteo/train.txt", "train.txt"])
-def test_criteo(data, monkeypatch, name, block):
-    monkeypatch.setattr(click_logs, "BLOCK", block)
+def test_criteo(data, told, name, block):
     lines = criteo_lines(40)
     (data / "criteo").mkdir()
     (data / name).write_text("".join("\t".join(line) + "\n" for line in lines))
-    loaded = DATASETS.build("criteo").load()
+    loaded = in_blocks(Criteo, block).load()
     assert_rows(loaded, [criteo_row(line) for line in lines], [line[0] for line in lines])
     assert np.diff(loaded.X.indptr).max() == 39
+    size = (data / name).stat().st_size
+    steps = [(what, total, done == size) for what, done, total in told]
+    assert steps[-1] == ("read train.txt", size, True)
+    assert (len(steps) > 1) == (block < size)
 
 
 def avazu_lines(n, seed=0):
@@ -103,24 +103,25 @@ def avazu_lines(n, seed=0):
 
 @pytest.mark.parametrize("block", [2**25, 500])
 @pytest.mark.parametrize("name", ["avazu/train.csv", "train.gz"])
-def test_avazu(data, monkeypatch, name, block):
-    monkeypatch.setattr(click_logs, "BLOCK", block)
+def test_avazu(data, name, block):
     rows = avazu_lines(60)
     text = "\n".join([",".join(AVAZU), *(",".join(row.values()) for row in rows)]) + "\n"
     (data / "avazu").mkdir()
     pack = gzip.compress if name.endswith("gz") else bytes
     (data / name).write_bytes(pack(text.encode()))
-    for kind, is_app in (("avazu_app", True), ("avazu_site", False)):
+    for kind, is_app in ((AvazuApp, True), (AvazuSite, False)):
         chosen = [row for row in rows if (row["site_id"] == "85f751fd") == is_app]
-        loaded = DATASETS.build(kind).load()
+        loaded = in_blocks(kind, block).load()
         assert_rows(loaded, [avazu_row(r) for r in chosen], [r["click"] for r in chosen])
         assert np.diff(loaded.X.indptr).max() == 15
 
 
-def test_fields_that_fall_on_one_feature_leave_a_one(data, monkeypatch):
-    monkeypatch.setattr(click_logs, "FEATURES", 50)
+def test_fields_that_fall_on_one_feature_leave_a_one(data):
+    class Narrow(Criteo):
+        features = 50
+
     (data / "train.txt").write_text("".join("\t".join(line) + "\n" for line in criteo_lines(9)))
-    X = DATASETS.build("criteo").load().X
+    X = Narrow().load().X
     assert X.has_canonical_format
     assert np.diff(X.indptr).max() < 39
     assert (X.data == 1).all()

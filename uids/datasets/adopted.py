@@ -1,0 +1,92 @@
+"""The door of data sets: the one place where one of any package comes in, and is asked what it can
+do. Only ``load()`` is required:
+
+- ``here()``, a class method: whether ``load()`` needs no download (by default it needs none);
+- ``files``: name ↦ an object with a ``name``, the files to be put into the data folder by hand;
+- ``fingerprint()``: what tells its files from later versions of themselves (by default None);
+- ``shape``, ``megabytes``, ``paper_rows``: for the list of data sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from uids.datasets.data import Data, check
+from uids.errors import Blame, UidsError
+from uids.registry import Chosen, Entry
+from uids.system.folders import data_folder
+
+
+@dataclass(frozen=True)
+class AdoptedDataset:
+    """A data set that was chosen for a run; what it raises is told as its own failure."""
+
+    chosen: Chosen
+
+    @property
+    def name(self) -> str:
+        return self.chosen.name
+
+    def load(self) -> Data:
+        with self.chosen.blame:
+            return adopt(self.chosen.component.load(), self.name)
+
+    def missing(self) -> str:
+        """Why it cannot be read without a download; empty when it is here."""
+        component = self.chosen.component
+        with self.chosen.blame:
+            if not hasattr(component, "here") or component.here():
+                return ""
+            files = " and ".join(file.name for file in getattr(component, "files", {}).values())
+        put = f": put {files} into {data_folder()}" if files else ""
+        return f"data set {self.name!r} is not here (download=false){put}"
+
+    def fingerprint(self) -> Any:
+        """What tells its files from others and from later versions of themselves."""
+        component = self.chosen.component
+        with self.chosen.blame:
+            return component.fingerprint() if hasattr(component, "fingerprint") else None
+
+
+def adopt(loaded: Any, name: str) -> Data:
+    """What ``load()`` gave, checked. It may be a plain ``(X, y)``, also with pairs of validation
+    and test rows behind it, or any object with ``X`` and ``y``."""
+    if isinstance(loaded, tuple) and len(loaded) in (2, 3, 4):
+        loaded = Data(*loaded)
+    if not (hasattr(loaded, "X") and hasattr(loaded, "y")):
+        raise UidsError(
+            f"dataset {name!r}: load() must give (X, y) or uids.Data, not {type(loaded).__name__}"
+        )
+    optional = {
+        field: getattr(loaded, field, None) for field in ("validation", "test", "paper_rows")
+    }
+    return check(Data(loaded.X, loaded.y, **optional), name)
+
+
+@dataclass(frozen=True)
+class About:
+    """A data set in the list of them."""
+
+    shape: tuple[int, int] | None  # rows in all, features; None where they are not known before
+    megabytes: float | None  # to download; None where there is nothing to
+    here: bool  # it can be read without a download
+    has_paper_split: bool
+    summary: str  # the first sentence of its docstring
+
+
+def about(entry: Entry) -> About | None:
+    """None where it cannot be imported or cannot tell: one broken package must not hide the
+    others."""
+    try:
+        cls: Any = entry.load()
+        with Blame(entry.who):
+            return About(
+                shape=getattr(cls, "shape", None),
+                megabytes=getattr(cls, "megabytes", None),
+                here=bool(cls.here()) if hasattr(cls, "here") else True,
+                has_paper_split=bool(getattr(cls, "paper_rows", None)),
+                summary=" ".join((cls.__doc__ or "").split()).partition(". ")[0].rstrip("."),
+            )
+    except UidsError:
+        return None

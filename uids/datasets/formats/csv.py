@@ -1,0 +1,66 @@
+"""A person's own CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow.csv as pa_csv
+
+from uids.datasets.formats.arrow import BLOCK, reading, text_batches
+from uids.datasets.formats.tables import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    Columns,
+    Table,
+    Tables,
+    Types,
+    reads_as,
+    tidy,
+)
+from uids.errors import UidsError
+
+
+@dataclass(frozen=True)
+class Csv(Tables):
+    """A person's own CSV with a header; .tsv has tabs; .gz, .bz2 and .zst are unpacked.
+
+    A column holds numbers if all its values in the training file read as numbers, or as true and
+    false; else it holds categories. Empty, NA, NaN, null and the like are missing values.
+    """
+
+    block: ClassVar[int] = BLOCK
+
+    def open(self, path: Path, where: str) -> Table:
+        layout = pa_csv.ParseOptions(
+            delimiter="\t" if ".tsv" in path.suffixes else ",", newlines_in_values=True
+        )
+        start = pa_csv.ReadOptions(block_size=self.block)
+        with reading(where), pa_csv.open_csv(path, start, layout) as file:
+            header = list(file.schema.names)
+        written = {name.strip(): name for name in header}  # "a, b" is the column b
+        if len(written) < len(header):
+            names = [name.strip() for name in header]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UidsError(f"{where} has two columns {twice!r}: rename one of them")
+
+        def batches(names: Sequence[str]) -> Iterator[Columns]:
+            originals = [written[name] for name in names]
+            # As text, since arrow would guess a column's type by the first rows alone.
+            convert = pa_csv.ConvertOptions(
+                include_columns=originals, column_types=dict.fromkeys(originals, TEXT)
+            )
+            for batch in text_batches(path, where, self.block, layout, convert):
+                yield dict(zip(names, map(tidy, batch.columns), strict=True))
+
+        def types(names: Sequence[str]) -> Types:
+            possible = {name: [NUMBER, FLAG] for name in names}
+            for columns in batches(names):
+                for name, column in columns.items():
+                    possible[name] = [kind for kind in possible[name] if reads_as(column, kind)]
+            return {name: [*kinds, TEXT][0] for name, kinds in possible.items()}
+
+        return Table(where, [name for name in written if name], types, batches)
