@@ -8,10 +8,11 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from uids.datasets.adopted import AdoptedDataset
 from uids.errors import UidsError
 from uids.pipeline.describe import Components
 from uids.pipeline.identity import run_identity
-from uids.pipeline.run import make_settings, missing
+from uids.pipeline.run import make_settings
 from uids.pipeline.settings import Settings
 from uids.registry import REGISTRIES, Chosen
 
@@ -30,12 +31,11 @@ class Built:
 
     def missing(self) -> str:
         """Why the data set cannot be read without a download; empty when it is here."""
-        return missing(self.chosen["dataset"].component)
+        return AdoptedDataset(self.chosen["dataset"]).missing()
 
     def identity(self) -> str:
         """What decides the result, with the data files as they are now."""
-        dataset = self.chosen["dataset"].component
-        files = dataset.fingerprint() if hasattr(dataset, "fingerprint") else None
+        files = AdoptedDataset(self.chosen["dataset"]).fingerprint()
         return run_identity(self.config, list(self.chosen.values()), files)
 
 
@@ -54,7 +54,8 @@ def build(config: DictConfig) -> Built:
     return Built(plain, chosen, make_settings(**keys))
 
 
-def choose(kind: str, config: DictConfig, fields: Any) -> Chosen:
+def choose(kind: str, config: DictConfig, fields: object) -> Chosen:
+    """The component that the node of its kind names, with the fields that it gives."""
     if not isinstance(fields, dict) or "name" not in fields:
         raise UidsError(
             f"the config of {kind!r} names no component: choose one with {kind}=NAME; a preset "

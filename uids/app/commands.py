@@ -6,10 +6,13 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Entry
+
+if TYPE_CHECKING:
+    from uids.datasets.adopted import About  # imports numpy
 
 
 class Parser(argparse.ArgumentParser):
@@ -82,10 +85,12 @@ def report(arguments: Sequence[str]) -> int:
 def datasets(arguments: Sequence[str]) -> int:
     """List the data sets: shape, size to download, whether they are here, and what they are."""
     as_json = wants_json("uids datasets", datasets.__doc__, arguments)
+    from uids.datasets.adopted import about
     from uids.system.folders import data_folder
 
+    listed = [(entry.name, about(entry)) for entry in REGISTRIES["dataset"].entries()]
     # One that cannot be imported is left out: uids plugins says why.
-    rows = [row for entry in REGISTRIES["dataset"].entries() for row in dataset_rows(entry)]
+    rows = [dataset_row(name, known) for name, known in listed if known]
     if as_json:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return 0
@@ -94,25 +99,17 @@ def datasets(arguments: Sequence[str]) -> int:
     return 0
 
 
-def dataset_rows(entry: Entry) -> list[dict[str, str]]:
-    try:
-        cls: Any = entry.load()
-    except UidsError:
-        return []
-    shape = getattr(cls, "shape", None)
-    here = cls.here() if hasattr(cls, "here") else True
-    size = getattr(cls, "megabytes", None)
-    return [
-        {
-            "name": entry.name,
-            "rows": f"{shape[0]:,}" if shape else "",
-            "features": f"{shape[1]:,}" if shape else "",
-            "MB": f"{size:,.1f}" if size else "",
-            "here": "yes" if here else "no",
-            "paper split": "yes" if getattr(cls, "paper_rows", None) else "",
-            "what": " ".join((cls.__doc__ or "").split()).partition(". ")[0].rstrip("."),
-        }
-    ]
+def dataset_row(name: str, known: About) -> dict[str, str]:
+    rows, features = [f"{count:,}" for count in known.shape] if known.shape else ["", ""]
+    return {
+        "name": name,
+        "rows": rows,
+        "features": features,
+        "MB": f"{known.megabytes:,.1f}" if known.megabytes else "",
+        "here": "yes" if known.here else "no",
+        "paper split": "yes" if known.has_paper_split else "",
+        "what": known.summary,
+    }
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
