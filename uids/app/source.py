@@ -17,8 +17,9 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
-from uids.pipeline.settings import Settings, SweepSettings
+from uids.pipeline.settings import Settings
 from uids.registry import REGISTRIES
 
 HELP = """\
@@ -26,6 +27,7 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
 
   uids noise=0.3 ratio=0.7                      one run, with 30 % of the labels flipped
   uids sampler=sigmoid,random ratio=0.8,0.95 -m a sweep; start it again to continue it
+  uids --plan                                   what the run would do, without running it
   uids --cfg job                                the whole configuration and its values
   uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
 
@@ -45,6 +47,8 @@ Tab completion: eval "$$(uids -sc install=bash)"    (zsh and fish: see uids --hy
 
 
 class RegistrySource(ConfigSource):
+    """What Hydra asks for by name: ``sampler/sigmoid``, ``schema``, ``hydra/help/uids``."""
+
     @staticmethod
     def scheme() -> str:
         return "uids"
@@ -86,8 +90,9 @@ class RegistrySource(ConfigSource):
         }.get(config_path, ([], []))
         if config_path in REGISTRIES:
             configs = REGISTRIES[config_path].names()
-        found = [] if results_filter is ObjectType.CONFIG else groups
-        return sorted(found if results_filter is ObjectType.GROUP else [*found, *configs])
+        if results_filter is ObjectType.CONFIG:
+            return sorted(configs)
+        return sorted(groups if results_filter is ObjectType.GROUP else [*groups, *configs])
 
 
 class RegistrySearchPath(SearchPathPlugin):
@@ -144,6 +149,7 @@ def writable(node: DictConfig) -> DictConfig:
 
 
 def help_text() -> str:
+    """The text of ``--help``, with a line for each key."""
     lines = []
     fields = [*setting_fields(Settings), *setting_fields(SweepSettings, "sweep.")]
     for name, field in fields:
@@ -156,11 +162,12 @@ def help_text() -> str:
 
 
 def setting_fields(cls: type, prefix: str = "") -> list[tuple[str, dataclasses.Field[Any]]]:
-    found = []
+    """The keys with their fields, those of nested settings as ``split.kind``."""
+    named = []
     for field in dataclasses.fields(cls):
         made = None if field.default_factory is dataclasses.MISSING else field.default_factory()
         if dataclasses.is_dataclass(made):
-            found += setting_fields(type(made), f"{prefix}{field.name}.")
+            named += setting_fields(type(made), f"{prefix}{field.name}.")
         else:
-            found.append((prefix + field.name, field))
-    return found
+            named.append((prefix + field.name, field))
+    return named

@@ -8,8 +8,6 @@ be without it. What the person types on the command line is theirs to decide.
 
 from __future__ import annotations
 
-from typing import Any
-
 from omegaconf import DictConfig, OmegaConf
 
 from uids.errors import UidsError
@@ -30,6 +28,6 @@ def check_trusted(composed: DictConfig, reference: DictConfig) -> None:
             )
 
 
-def _plain(config: DictConfig, key: str) -> Any:
+def _plain(config: DictConfig, key: str) -> object:
     value = OmegaConf.select(config.hydra, key)
     return OmegaConf.to_container(value) if OmegaConf.is_config(value) else value

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from uids.app.sweep import applicable, run_name
+from uids.app.sweep.grid import applicable
 
 FAST = "repeats=1"
 
@@ -197,32 +197,64 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
         assert json.loads(path.read_text())["status"] == "ok"
 
 
-def test_a_name_is_what_decides_the_result(entry_points):
-    base = {"sampler": {"name": "sigmoid", "alpha": 5.0}, "ratio": 0.95, "cache": True}
-    name = run_name(base)
-    assert run_name(base | {"cache": False}) == name
-    assert run_name(dict(reversed(base.items()))) == name
-    assert run_name(base | {"ratio": 0.9}) != name
-    assert run_name(base | {"sampler": {"name": "sigmoid", "alpha": 6.0}}) != name
-    entry_points("sampler", "theirs", "acme_nowhere:C", version="1")
-    theirs = base | {"sampler": {"name": "theirs"}}
-    older = run_name(theirs)
-    entry_points("sampler", "theirs", "acme_nowhere:C", version="2")
-    assert run_name(theirs) != older
+@pytest.fixture
+def stale(cli, folder):
+    """Whether a sweep that is there already computes its one point again, in the same folder."""
+
+    def look(*words):
+        names = set(stamps(folder))
+        code, out, err = cli(*words, FAST, "-m")
+        assert code == 0, err
+        assert set(stamps(folder)) == names or not names
+        return out.count("done: ") == 1
+
+    return look
 
 
-def test_a_plugin_that_is_edited_is_run_again(cli, folder, entry_points, tmp_path, monkeypatch):
-    source = (
-        "from dataclasses import dataclass\nimport numpy as np\n@dataclass\nclass Edited:\n"
-        "    def probabilities(self, scores):\n        return np.ones(len(scores.phi))\n"
+def test_a_plugin_that_is_edited_is_run_again(stale, entry_points, tmp_path, monkeypatch):
+    package = tmp_path / "acme_edited"
+    package.mkdir()
+    (package / "__init__.py").write_text("from acme_edited._sampler import Edited\n")
+    (package / "_share.py").write_text("SHARE = 1.0\n")
+    (package / "_sampler.py").write_text(
+        "from dataclasses import dataclass\nimport numpy as np\n"
+        "from acme_edited._share import SHARE\n@dataclass\nclass Edited:\n"
+        "    def probabilities(self, scores):\n        return np.full(len(scores.phi), SHARE)\n"
     )
-    (tmp_path / "acme_edited.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     entry_points("sampler", "edited", "acme_edited:Edited")
-    cli("sampler=edited", FAST, "-m")
-    assert cli("sampler=edited", FAST, "-m")[1].count("done: ") == 0
-    (tmp_path / "acme_edited.py").write_text(source + "# changed\n")
-    assert cli("sampler=edited", FAST, "-m")[1].count("done: ") == 1
+    assert stale("sampler=edited")
+    assert not stale("sampler=edited")
+    (package / "_share.py").write_text("SHARE = 0.5\n")
+    assert stale("sampler=edited")
+    assert not stale("sampler=edited")
+
+
+def test_a_data_file_that_is_edited_is_read_again(stale, tmp_path):
+    lines = [f"{i % 7},{i % 5},{int(i % 3 == 0)}" for i in range(80)]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(["a,b,y", *lines]))
+    words = ("dataset=csv", f"dataset.train={file}", "dataset.target=y")
+    assert stale(*words)
+    assert not stale(*words)
+    file.write_text("\n".join(["a,b,y", *lines, "1,1,1"]))
+    assert stale(*words)
+    assert not stale(*words)
+
+
+def test_results_of_older_code_are_computed_again(stale, monkeypatch):
+    assert stale()
+    with monkeypatch.context() as patch:
+        patch.setattr("uids.pipeline.identity.source_digest", lambda rooms: "older")
+        assert stale()
+        assert not stale()
+    assert stale()
+
+
+def test_what_changes_no_number_is_not_run_again(stale):
+    assert stale()
+    assert not stale("download=false")
+    assert not stale("ratio=0.95", "split.test=0.3", "sweep.report=points")
 
 
 def test_fields_are_dropped_only_where_a_rival_has_them():
@@ -240,7 +272,7 @@ def test_fields_are_dropped_only_where_a_rival_has_them():
 
 @pytest.mark.parametrize("name", ["4573395e3649", "000000000012", "1_000_000"])
 def test_a_name_that_reads_as_a_number_stays_as_it_is(cli, folder, monkeypatch, name):
-    monkeypatch.setattr("uids.app.sweep.run_name", lambda *_: name)
+    monkeypatch.setattr("uids.app.sweep.plan.run_name", lambda *_: name)
     code, _, err = cli("seed=0", FAST, "-m")
     assert code == 0, err
     assert [path.parent.name for path in folder.glob("*/metrics.json")] == [name]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -29,6 +30,7 @@ def test_a_run_ends_in_a_table_and_leaves_its_files(cli, tmp_path):
     found = json.loads(metrics.read_text())
     assert found["command"] == "uids noise=0.3 ratio=0.7 repeats=2"
     assert found["config"]["split"]["test"] == 0.3
+    assert len(found["identity"]) == 32
 
 
 @pytest.mark.parametrize(
@@ -155,6 +157,47 @@ def test_cfg_job_shows_every_key(cli):
     shown = yaml.safe_load(out)
     assert set(shown) == {*REGISTRIES, *Settings.__dataclass_fields__, "sweep"}
     assert shown["sampler"] == {"name": "sigmoid", "alpha": 3.0}
+
+
+def test_a_plan_builds_the_run_and_does_not_run_it(cli, tmp_path, monkeypatch):
+    seen = []
+
+    def plan(components, settings):
+        seen.append((components.sampler, settings.noise))
+        return "three passes"
+
+    monkeypatch.setitem(sys.modules, "uids.pipeline.plan", SimpleNamespace(plan=plan))
+    for words in (["--plan", "noise=0.3"], ["noise=0.3", "--plan"]):
+        assert cli(*words) == (0, "three passes\n", "")
+    assert [noise for _, noise in seen] == [0.3, 0.3]
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_the_real_plan(cli, tmp_path):
+    pytest.importorskip("uids.pipeline.plan")
+    code, out, err = cli("--plan", "noise=0.3")
+    assert code == 0, err
+    assert out.count("\n") >= 1
+    assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-m"], "--plan is for a single run: leave out -m"),
+        (["--cfg", "job"], "--plan does not go with --cfg: leave out one of them"),
+        (["sampler=sigmod"], "unknown sampler 'sigmod'. Did you mean 'sigmoid'?"),
+        (["ratio=1.5"], "ratio must be in (0, 1] or 'auto' (got 1.5)"),
+        (["sampler.alpha=1,2"], "sampler.alpha=1,2 is a sweep: add -m"),
+        (["experiment=noise"], "experiment=noise is a sweep: add -m"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(cli, tmp_path, words, message):
+    code, out, err = cli("--plan", *words)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "outputs").exists()
 
 
 def test_version(cli):

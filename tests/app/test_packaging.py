@@ -5,6 +5,7 @@ downloaded; uids itself and the plugins are installed into it by pip.
 """
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -17,7 +18,11 @@ pytestmark = pytest.mark.xdist_group("packaging")  # one environment, so one wor
 
 
 def call(*words, cwd, code=0):
-    done = subprocess.run([str(word) for word in words], cwd=cwd, capture_output=True, text=True)
+    # What is on the path of this process must not be on that of the other.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout, done.stderr
 

@@ -1,0 +1,119 @@
+"""The commands beside runs: what is installed, which data sets there are, a report again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from uids.errors import UidsError
+from uids.registry import REGISTRIES, Entry
+
+if TYPE_CHECKING:
+    from uids.datasets.adopted import About  # imports numpy
+
+
+class Parser(argparse.ArgumentParser):
+    """A wrong word is one line and exit code 1, as everywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UidsError(f"{message}; see {self.prog} --help")
+
+
+def wants_json(command: str, description: str | None, arguments: Sequence[str]) -> bool:
+    """Reads the command line of a command that prints a list."""
+    parser = Parser(command, description=description)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return bool(parser.parse_args(arguments).json)
+
+
+def print_table(rows: Sequence[Mapping[str, str]]) -> None:
+    from uids.report.table import columns
+
+    print(columns([list(rows[0]), *(list(row.values()) for row in rows)]))
+
+
+def plugins(arguments: Sequence[str]) -> int:
+    """List every component of every registry, importing each to see whether it works."""
+    as_json = wants_json("uids plugins", plugins.__doc__, arguments)
+    rows = []
+    for registry in REGISTRIES.values():
+        entries = registry.entries()
+        names = [entry.name for entry in entries]
+        rows += [plugin_row(entry, names.count(entry.name) > 1) for entry in entries]
+    if as_json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print_table(rows)
+    return 0
+
+
+def plugin_row(entry: Entry, contested: bool) -> dict[str, str]:
+    reason = ""
+    try:
+        if contested:
+            REGISTRIES[entry.kind].entry(entry.name)
+        entry.load()
+    except UidsError as error:
+        reason = str(error)
+    return {
+        "group": entry.kind,
+        "name": entry.name,
+        "package": entry.package,
+        "version": entry.version,
+        "status": "broken" if reason else "ok",
+        "reason": reason,
+    }
+
+
+def report(arguments: Sequence[str]) -> int:
+    """Build the tables, figures and pages of a run or a sweep again, from its files."""
+    parser = Parser("uids report", description=report.__doc__)
+    parser.add_argument("folder", type=Path, help="the folder of a run or of a sweep")
+    folder: Path = parser.parse_args(arguments).folder
+    from uids.report.run import rebuild_run
+    from uids.report.summary import write_summary
+
+    if not folder.is_dir():
+        raise UidsError(f"there is no folder {str(folder)!r}")
+    print(rebuild_run(folder) if (folder / "metrics.json").exists() else write_summary(folder))
+    return 0
+
+
+def datasets(arguments: Sequence[str]) -> int:
+    """List the data sets: shape, size to download, whether they are here, and what they are."""
+    as_json = wants_json("uids datasets", datasets.__doc__, arguments)
+    from uids.datasets.adopted import about
+    from uids.system.folders import data_folder
+
+    listed = [(entry.name, about(entry)) for entry in REGISTRIES["dataset"].entries()]
+    # One that cannot be imported is left out: uids plugins says why.
+    rows = [dataset_row(name, known) for name, known in listed if known]
+    if as_json:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return 0
+    print_table(rows)
+    print(f"\nlooked for in, and downloaded to: {data_folder()} (UIDS_DATA)")
+    return 0
+
+
+def dataset_row(name: str, known: About) -> dict[str, str]:
+    rows, features = [f"{count:,}" for count in known.shape] if known.shape else ["", ""]
+    return {
+        "name": name,
+        "rows": rows,
+        "features": features,
+        "MB": f"{known.megabytes:,.1f}" if known.megabytes else "",
+        "here": "yes" if known.here else "no",
+        "paper split": "yes" if known.has_paper_split else "",
+        "what": known.summary,
+    }
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "datasets": datasets,
+    "plugins": plugins,
+    "report": report,
+}

@@ -1,0 +1,94 @@
+"""A sweep from its command to its table: plan it, tell what is to do, run that."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.plugins import Plugins
+from hydra.types import HydraContext, RunMode
+from omegaconf import DictConfig
+
+from uids.app.build import plain_config
+from uids.app.compose import composing, load_trusted
+from uids.app.job import job
+from uids.app.progress import progress_bar
+from uids.app.sweep.plan import Point, plan
+from uids.app.sweep.settings import SweepSettings
+from uids.errors import UidsError
+from uids.report.run import read_metrics, write_failure
+from uids.report.summary import write_plan, write_summary
+
+
+def sweep(arguments: list[str], config_dir: str | None = None) -> int:
+    """Plan, tell, launch what is missing, and write the table. Returns the exit code."""
+    with composing() as loader:
+        config = load_trusted(loader, arguments, config_dir, RunMode.MULTIRUN)
+        folder = Path(config.hydra.sweep.dir)
+        settings = sweep_settings(config)
+        with progress_bar():
+            points = plan(loader, config, arguments, settings.grids)
+        if all(point.reason or point.skipped for point in points):
+            raise UidsError(next((p.reason for p in points if p.reason), points[0].skipped))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_plan(folder, [vars(point) for point in points], settings.report)
+        wanted = [point for point in points if not point.skipped]
+        todo = [point for point in wanted if not point.is_done(folder)]
+        tell_plan(points, len(wanted), len(todo), folder)
+        for point in todo:
+            if point.reason:
+                words = " ".join(point.overrides)
+                write_failure(folder / point.run, point.config, point.reason)
+                print(f"failed: {words}: {point.reason}", file=sys.stderr, flush=True)
+        try:
+            launch(loader, config, [point for point in todo if not point.reason])
+        except KeyboardInterrupt:
+            print(write_summary(folder))
+            raise
+    print(write_summary(folder))
+    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in wanted)
+    return int(failed)
+
+
+def sweep_settings(config: DictConfig) -> SweepSettings:
+    try:
+        return SweepSettings(**plain_config(config.sweep))
+    except ValueError as error:
+        raise UidsError(str(error)) from error
+
+
+def tell_plan(points: Sequence[Point], wanted: int, todo: int, folder: Path) -> None:
+    done = f", {wanted - todo} of them done already" if wanted > todo else ""
+    print(f"{wanted} point{'s' if wanted != 1 else ''}{done}, in {folder}", flush=True)
+    for reason in dict.fromkeys(point.skipped for point in points if point.skipped):
+        print(f"skipped: {reason}", flush=True)
+
+
+class NoCallbacks:
+    """The hooks that a launcher calls around a job; a sweep of uids needs none."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if name.startswith("__"):
+            raise AttributeError(name)  # or pickling would find hooks that are none
+        return do_nothing
+
+
+def do_nothing(*_: object, **__: object) -> None:
+    return None
+
+
+def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
+    """Through Hydra's launcher. What a job returns, or raises, stands in its folder already."""
+    if not points:
+        return
+    launcher = Plugins.instance().instantiate_launcher(
+        hydra_context=HydraContext(config_loader=loader, callbacks=NoCallbacks()),  # type: ignore[arg-type]
+        task_function=job,
+        config=config,
+    )
+    launcher.launch(
+        [[*point.overrides, f"hydra.sweep.subdir='{point.run}'"] for point in points],
+        initial_job_idx=0,
+    )

@@ -1,0 +1,71 @@
+"""The points of a sweep: the name of each, why one cannot run, and whether it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from omegaconf import DictConfig, OmegaConf
+
+from uids.app.build import build, plain_config
+from uids.app.explain import explain
+from uids.app.sweep.grid import Grid, expand
+from uids.app.trust import check_trusted
+from uids.pipeline.identity import run_name
+from uids.report.run import read_metrics
+from uids.system.progress import Steps
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep. ``reason`` says why it cannot run, if it cannot; ``skipped`` why it is
+    not meant to."""
+
+    overrides: tuple[str, ...]
+    run: str  # the name of its folder
+    config: dict[str, Any] | None = None  # None where it could not be composed
+    identity: str = ""  # what its result would be decided by today
+    reason: str = ""
+    skipped: str = ""
+
+    def is_done(self, folder: Path) -> bool:
+        """Whether its result is there, is wanted, and would come out the same today."""
+        if self.config is None or not self.config.get("cache", True):
+            return False
+        metrics = read_metrics(folder / self.run)
+        return metrics.get("status") == "ok" and metrics.get("identity") == self.identity
+
+
+def plan(
+    loader: ConfigLoader, config: DictConfig, arguments: Sequence[str], grids: Sequence[Grid] = ()
+) -> list[Point]:
+    """Every distinct point, in the order of the grids."""
+    wanted = expand(loader, config, arguments, grids)
+    steps = Steps("planning", len(wanted))
+    points: dict[str, Point] = {}
+    for count, overrides in enumerate(wanted):
+        steps.done(count)
+        point = compose(loader, config, list(overrides))
+        points[point.run] = point
+    return list(points.values())
+
+
+def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> Point:
+    """The point with its run's name; a point that cannot be composed or built has a reason."""
+    plain: dict[str, Any] | None = None
+    try:
+        composed = loader.load_sweep_config(config, overrides)
+        check_trusted(composed, config)  # a swept experiment is a file too
+        keys = [str(key) for key in composed if key not in ("hydra", "sweep")]
+        task = OmegaConf.masked_copy(composed, keys)
+        plain = plain_config(task)
+        built = build(task)
+        identity = built.identity()
+    except Exception as error:
+        name = run_name({"overrides": overrides} if plain is None else plain)
+        return Point(tuple(overrides), name, plain, reason=explain(error))
+    skipped = "" if built.settings.download else built.missing()
+    return Point(tuple(overrides), run_name(plain), plain, identity, skipped=skipped)
