@@ -107,7 +107,7 @@ def _called(call: ast.Call) -> str:
 
 
 def docstring(module: Module) -> str:
-    return ast.getdocstring(module.tree) or ""
+    return ast.get_docstring(module.tree) or ""
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
