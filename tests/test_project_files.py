@@ -1,0 +1,55 @@
+"""The files for other tools: they can be read, and agree with pyproject.toml and the Makefile."""
+
+import re
+
+import pytest
+import yaml
+
+import uids
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return (root / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def read(file):
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def test_the_workflow_tests_every_python_that_is_promised(root, project):
+    (job,) = read(root / ".github" / "workflows" / "test.yml")["jobs"].values()
+    versions = job["strategy"]["matrix"]["python"]
+    assert all(isinstance(version, str) for version in versions)  # 3.10 unquoted is 3.1
+    numbers = [tuple(map(int, version.split("."))) for version in versions]
+    lowest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', project)
+    assert numbers[0] == tuple(map(int, lowest.groups()))
+    assert numbers == [(3, numbers[0][1] + i) for i in range(len(numbers))]
+    assert numbers[-1] >= (3, 13)
+    assert job["steps"][-1]["run"] == "make test PYTHON=python"
+
+
+def test_hooks_call_the_tools_of_the_project_itself(root):
+    (repo,) = read(root / ".pre-commit-config.yaml")["repos"]
+    assert repo["repo"] == "local"
+    hooks = {hook["id"]: hook for hook in repo["hooks"]}
+    assert set(hooks) == {"ruff-check", "ruff-format", "mypy"}
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    for hook in hooks.values():
+        assert hook["language"] == "system"
+        tool = re.match(r"\.venv/bin/(\w+( check| format)?)", hook["entry"])[1]
+        assert f"$(BIN)/{tool}" in makefile
+        assert f"\n{tool.split()[0]}==" in (root / "constraints.txt").read_text(encoding="utf-8")
+
+
+def test_the_citation_is_of_this_version_and_licence(root, project):
+    citation = read(root / "CITATION.cff")
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(citation)
+    assert citation["version"] == uids.__version__
+    assert f'license = "{citation["license"]}"' in project
+    (paper,) = citation["references"]
+    assert paper["doi"] == "10.1609/aaai.v34i04.6103"
+    assert [author["family-names"] for author in paper["authors"]] == [
+        *("Wang", "Zhu", "Dong", "He", "Huang"),
+    ]
