@@ -17,9 +17,9 @@ __version__ = "0.1.0"
 # Public names and where they live. They are imported on first use, so that ``import uids`` (and
 # with it ``python -m uids --help``) costs neither numpy nor scikit-learn.
 _PUBLIC = {
-    "Data": "uids.datasets",
+    "Data": "uids.datasets.data",
     "REGISTRIES": "uids.registry",
-    "Result": "uids.pipeline.run",
+    "Result": "uids.pipeline.result",
     "Scores": "uids.scoring.scores",
     "Settings": "uids.pipeline.settings",
     "UidsError": "uids.errors",

@@ -8,12 +8,10 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from uids.datasets.adopted import AdoptedDataset
 from uids.errors import UidsError
-from uids.pipeline.describe import Components
+from uids.pipeline.components import Components, components
 from uids.pipeline.identity import run_identity
-from uids.pipeline.run import make_settings
-from uids.pipeline.settings import Settings
+from uids.pipeline.settings import Settings, make_settings
 from uids.registry import REGISTRIES, Chosen
 
 
@@ -22,21 +20,17 @@ class Built:
     """A run that could start: every component is made, every range checked."""
 
     config: dict[str, Any]
-    chosen: dict[str, Chosen]
+    components: Components
     settings: Settings
-
-    @property
-    def components(self) -> Components:
-        return Components(**{kind: chosen.component for kind, chosen in self.chosen.items()})
 
     def missing(self) -> str:
         """Why the data set cannot be read without a download; empty when it is here."""
-        return AdoptedDataset(self.chosen["dataset"]).missing()
+        return self.components.dataset.missing()
 
     def identity(self) -> str:
         """What decides the result, with the data files as they are now."""
-        files = AdoptedDataset(self.chosen["dataset"]).fingerprint()
-        return run_identity(self.config, list(self.chosen.values()), files)
+        chosen = list(self.components.chosen().values())
+        return run_identity(self.config, chosen, self.components.dataset.fingerprint())
 
 
 def plain_config(config: DictConfig) -> dict[str, Any]:
@@ -51,7 +45,7 @@ def build(config: DictConfig) -> Built:
     plain = plain_config(config)
     chosen = {kind: choose(kind, config, plain[kind]) for kind in REGISTRIES}
     keys = {key: value for key, value in plain.items() if key not in (*REGISTRIES, "sweep")}
-    return Built(plain, chosen, make_settings(**keys))
+    return Built(plain, components(chosen), make_settings(**keys))
 
 
 def choose(kind: str, config: DictConfig, fields: object) -> Chosen:

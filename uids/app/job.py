@@ -31,8 +31,9 @@ from uids.app.explain import explain
 from uids.app.progress import progress_bar
 from uids.app.source import register
 from uids.errors import UidsError
-from uids.pipeline.run import Result, execute
-from uids.system.progress import tell
+from uids.pipeline.metrics import Metrics
+from uids.pipeline.result import Result
+from uids.pipeline.run import run_components
 
 log = logging.getLogger("uids")
 
@@ -107,7 +108,7 @@ def show_plan(arguments: Arguments) -> int:
         refuse_sweep(config, config.hydra)
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         built = build(task)
-        from uids.pipeline.plan import plan  # type: ignore[import-untyped]
+        from uids.pipeline.plan import plan
 
         print(plan(built.components, built.settings))
     return 0
@@ -153,8 +154,8 @@ def run(built: Built) -> Result:
     or as they were downloaded."""
     identity = "" if built.missing() else built.identity()
     with progress_bar():
-        result = execute(built.components, built.settings, tell)
-    metrics = {**result.metrics, "identity": identity or built.identity()}
+        result = run_components(built.components, built.settings)
+    metrics: Metrics = {**result.metrics, "identity": identity or built.identity()}
     return dataclasses.replace(result, metrics=metrics)
 
 

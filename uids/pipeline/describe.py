@@ -5,21 +5,28 @@ from __future__ import annotations
 import dataclasses
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import cast
 
 from uids import __version__
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
-from uids.pipeline.metrics import DatasetMetrics, Environment, InfluenceMetrics
+from uids.pipeline.metrics import (
+    Config,
+    DatasetMetrics,
+    Environment,
+    InfluenceMetrics,
+    SelectionMetrics,
+)
 from uids.pipeline.settings import Settings
 from uids.registry import plugins
 from uids.scoring.influence import Influence
+from uids.selection.choose import Selection
 
 
-def describe(parts: Components, settings: Settings) -> dict[str, Any]:
+def describe(parts: Components, settings: Settings) -> Config:
     """Everything that decides the result, as plain values."""
     described = {kind: {"name": c.name, **c.fields} for kind, c in parts.chosen().items()}
-    return {**described, **dataclasses.asdict(settings)}
+    return cast(Config, {**described, **dataclasses.asdict(settings)})
 
 
 def describe_data(name: str, shares: Split, features: int) -> DatasetMetrics:
@@ -49,6 +56,23 @@ def describe_influence(scored: Influence) -> InfluenceMetrics:
         "maximum": float(scored.phi.max()),
         "sum": float(scored.phi.sum()),
     }
+
+
+def describe_selection(selection: Selection) -> SelectionMetrics:
+    judged = selection.judged
+    metrics: SelectionMetrics = {
+        "grid": [each.ratio for each in judged],
+        "mean": [each.mean for each in judged],
+        "standard_error": [each.standard_error for each in judged],
+        "chosen": selection.ratio,
+        "reason": selection.reason,
+        "not_tried": selection.not_tried,
+        "folds": selection.folds,
+    }
+    if selection.alphas:
+        metrics["alpha"] = [each.alpha for each in judged]
+        metrics["chosen_alpha"] = selection.sampler.alpha
+    return metrics
 
 
 def environment() -> Environment:

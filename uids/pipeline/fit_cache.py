@@ -1,8 +1,8 @@
 """θ̂ and φ, kept by what decides them: runs that share them fit and score once.
 
 The key is a hash of the training and validation rows themselves and of the identity of the fit
-(``identity.py``). Only successes are kept, each in one file that appears by rename; the oldest go when
-all are more than LIMIT.
+(``identity.py``). Only successes are kept, each in one file that appears by rename; the oldest go
+when all are more than LIMIT.
 """
 
 from __future__ import annotations

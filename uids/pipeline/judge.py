@@ -1,4 +1,4 @@
-"""Judging the models of a run: on validation and test rows, against each other, over the repeats."""
+"""The models of a run judged: on validation and test rows, and against each other."""
 
 from __future__ import annotations
 

@@ -148,18 +148,8 @@ class PluginVersion(TypedDict):
     version: str
 
 
-_Versions = TypedDict(
-    "_Versions",
-    {"numpy": str, "scipy": str, "scikit-learn": str, "hydra-core": str},
-    total=False,
-)
-
-
-class Environment(_Versions):
-    uids: str
-    python: str
-    platform: str
-    plugins: list[PluginVersion]
+# Versions by their packages, as "numpy": "2.4.6"; ``platform``; and ``plugins``.
+Environment = dict[str, str | list[PluginVersion]]
 
 
 class SplitConfig(TypedDict):
@@ -208,6 +198,7 @@ class _MoreMetrics(TypedDict, total=False):
     noise: NoiseMetrics | None
     cache: str  # "hit", "miss" or "off"
     command: str  # of runs that were started from a command line
+    identity: str  # of the same: what decided the result
 
 
 class Metrics(_MoreMetrics):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from uids.backends import Array
 from uids.models import Fitted
-from uids.pipeline.metrics import Metrics
+from uids.pipeline.metrics import Metrics, Part
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +26,9 @@ class Result:
     final: Fitted  # the model to use: of the subset, or of the subset and the validation rows
 
     def __repr__(self) -> str:
-        part = "validation" if self.metrics["full"]["test"] is None else "test"
-        full, subset = (self.metrics[name][part]["logloss"] for name in ("full", "subset"))
-        size = f"{self.metrics['subset']['size']:.0f} of {len(self.row)} rows kept"
-        return f"<uids.Result: {size}, {part} logloss {subset:.4f} (full {full:.4f})>"
+        full, subset = self.metrics["full"], self.metrics["subset"]
+        part: Part = "validation" if full["test"] is None else "test"
+        before, after = full[part] or full["validation"], subset[part] or subset["validation"]
+        kept = f"{subset['size']:.0f} of {len(self.row)} rows kept"
+        losses = f"{part} logloss {after['logloss']:.4f} (full {before['logloss']:.4f})"
+        return f"<uids.Result: {kept}, {losses}>"

@@ -15,7 +15,7 @@ from uids.pipeline import fit_cache
 from uids.pipeline.baselines import fit_with
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
-from uids.pipeline.describe import describe_data, describe_influence
+from uids.pipeline.describe import describe_data, describe_influence, describe_selection
 from uids.pipeline.metrics import DatasetMetrics, InfluenceMetrics, SelectionMetrics
 from uids.pipeline.settings import Settings
 from uids.samplers.adopted import AdoptedSampler
@@ -137,7 +137,7 @@ def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) 
             chosen = choose(
                 parts.model, sampler, settings, scored.full, scored.influence, settings.seed
             )
-        sampler, ratio, selection = chosen.sampler, chosen.ratio, chosen.metrics()
+        sampler, ratio, selection = chosen.sampler, chosen.ratio, describe_selection(chosen)
     with clock.stage("sample"):
         probability = sampler.probabilities(scores)
         bound = sampler.gradient_bound(scores)

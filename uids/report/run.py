@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from uids.errors import UidsError
 from uids.pipeline.metrics import FailedRun, Metrics, NoRun
-from uids.pipeline.run import Result
+from uids.pipeline.result import Result
 from uids.report.run_page import write_page
 from uids.report.table import run_table
 from uids.system.files import replacing, write_json

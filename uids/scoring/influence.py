@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, adopt
-from uids.datasets import Data, check
+from uids.datasets.data import Data, check
 from uids.datasets.split import encode
 from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
@@ -204,9 +204,8 @@ def influence(
             raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
     data = check(Data(*train, validation=validation), "train")
     labels, y, parts = encode(data)
-    assert data.validation is not None
     rows = Rows(adopt(backend, data.X), y, len(labels))
-    judges = Rows(adopt(backend, data.validation[0]), parts["validation"].y, len(labels))
+    judges = Rows(adopt(backend, data.sources["validation"]), parts["validation"].y, len(labels))
     fitted = adopt_fitted(model) if chosen is None else chosen.fit(rows)
     if fitted.classes not in (None, len(labels)):
         raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")

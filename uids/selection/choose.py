@@ -18,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -49,21 +48,6 @@ class Selection:
     not_tried: list[float]
     folds: int
     alphas: bool  # whether α was chosen too
-
-    def metrics(self) -> dict[str, Any]:
-        described: dict[str, Any] = {
-            "grid": [each.ratio for each in self.judged],
-            "mean": [each.mean for each in self.judged],
-            "standard_error": [each.standard_error for each in self.judged],
-            "chosen": self.ratio,
-            "reason": self.reason,
-            "not_tried": self.not_tried,
-            "folds": self.folds,
-        }
-        if self.alphas:
-            described["alpha"] = [each.alpha for each in self.judged]
-            described["chosen_alpha"] = self.sampler.alpha
-        return described
 
 
 def is_wanted(sampler: AdoptedSampler, settings: SelectionSettings) -> bool:

@@ -18,8 +18,9 @@ from uids.app.progress import progress_bar
 from uids.app.sweep.plan import Point, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError
+from uids.report.plan import write_plan
 from uids.report.run import read_metrics, write_failure
-from uids.report.summary import write_plan, write_summary
+from uids.report.summary import write_summary
 
 
 def sweep(arguments: list[str], config_dir: str | None = None) -> int:

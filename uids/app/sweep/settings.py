@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uids.errors import require
+from uids.report.experiments import REPORTS
 from uids.system.keys import key, one_of
-
-REPORTS = ("points", "paper", "solvers", "timing", "auto")
 
 
 @dataclass(frozen=True)
