@@ -40,14 +40,14 @@ class Problem:
 
 
 def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
-    from uids.backends import Matrix
+    from uids.backends import adopt
     from uids.models import Rows
-    from uids.models.logistic.curvature import FittedLogistic
+    from uids.models.logistic.fitted import FittedLogistic
     from uids.registry import REGISTRIES
 
     backend = REGISTRIES["backend"].choose(backend).component
-    train = Rows(Matrix(backend, p.X), p.y, 2)
-    validation = Rows(Matrix(backend, p.Xv), p.yv, 2)
+    train = Rows(adopt(backend, p.X), p.y, 2)
+    validation = Rows(adopt(backend, p.Xv), p.yv, 2)
     return train, validation, FittedLogistic(p.theta, 2, p.C, False)
 
 

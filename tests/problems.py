@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.models import Rows
 
@@ -42,5 +42,5 @@ def make_rows(n=60, d=4, classes=2, seed=0, sparse=False, backend=None):
     y = (X @ centre + 2 * rng.standard_normal((n, classes))).argmax(axis=1)
     y[:classes] = np.arange(classes)
     return Rows(
-        Matrix(backend or Numpy(), sp.csr_matrix(X) if sparse else X), y.astype(np.int64), classes
+        adopt(backend or Numpy(), sp.csr_matrix(X) if sparse else X), y.astype(np.int64), classes
     )

@@ -16,7 +16,7 @@ from problems import TwoProducts, make_rows
 import uids
 import uids.backends.auto
 import uids.system.compiled
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends import numba as module
 from uids.backends.auto import Auto
 from uids.backends.loops import columns, kernels, layout
@@ -96,7 +96,7 @@ FORMS = [
 @pytest.mark.parametrize("form", FORMS)
 def test_products(form, tmp_path):
     X, plain = matrix_of(form, tmp_path)
-    whole = Matrix(Numba(threads=4), X)
+    whole = adopt(Numba(threads=4), X)
     rng = np.random.default_rng(1)
     some, fewer = rng.permutation(N)[:250], rng.integers(0, 250, 90)
     views = [
@@ -120,9 +120,9 @@ def test_products_that_ask_for_the_numbers_of_later_rows(form, threads, tmp_path
     X, plain = matrix_of(form, tmp_path)
     X, plain = X[5:], plain[5:]  # the first row is empty
     n = N - 5
-    assert Matrix(Numba(), X).kernel.ahead == 0
+    assert adopt(Numba(), X).kernel.ahead == 0
     monkeypatch.setattr(module, "FAR", 1)
-    whole = Matrix(Numba(threads=threads), X)
+    whole = adopt(Numba(threads=threads), X)
     assert whole.kernel.ahead == -(-module.SOON * n // X.nnz)
     rng = np.random.default_rng(1)
     for index in (np.arange(n), rng.permutation(n)[:250], np.array([0, 0]), np.array([3, 0])):
@@ -131,8 +131,8 @@ def test_products_that_ask_for_the_numbers_of_later_rows(form, threads, tmp_path
         ):
             np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
     monkeypatch.setattr(module, "SOON", 10)
-    assert Matrix(Numba(), X).kernel.ahead == 0  # twenty entries in a row
-    empty = Matrix(Numba(), sp.csr_matrix((3, 4)))
+    assert adopt(Numba(), X).kernel.ahead == 0  # twenty entries in a row
+    empty = adopt(Numba(), sp.csr_matrix((3, 4)))
     np.testing.assert_array_equal(empty.dot(np.ones(4)), np.zeros(3))
 
 
@@ -141,7 +141,7 @@ def test_products_that_ask_for_the_numbers_of_later_rows(form, threads, tmp_path
 def test_products_that_ask_for_the_next_rows(form, columns, monkeypatch):
     monkeypatch.setattr(module, "CACHE", 1)
     plain = np.random.default_rng(0).standard_normal((403, columns)).astype(form)
-    whole, wide = Matrix(Numba(threads=2), plain), Matrix(Numba(), np.zeros((9, 600)))
+    whole, wide = adopt(Numba(threads=2), plain), adopt(Numba(), np.zeros((9, 600)))
     assert whole.kernel.ahead
     assert not wide.kernel.ahead  # 4,800 bytes
     plain = plain.astype(np.float64)
@@ -161,7 +161,7 @@ def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeyp
     X = X[:, [3, *range(D)]].T.tocsr()  # two empty columns, one empty row
     X.sort_indices()
     plain = X.toarray().astype(np.float64)
-    whole = Matrix(Numba(threads=threads), X)
+    whole = adopt(Numba(threads=threads), X)
     many = np.random.default_rng(1).integers(0, D + 1, 35)  # some twice
     early = whole.rows(many)  # older than the columns
     few = whole.rows(many[:5])  # has less than half the entries
@@ -188,7 +188,7 @@ def test_products_of_few_rows_stored_by_columns(form, threads, tmp_path, monkeyp
 def test_columns_are_stored_when_products_have_become_many(monkeypatch):
     monkeypatch.setattr(columns, "ENTRIES", 1)
     plain = values().T
-    wide = Matrix(Numba(threads=2), sp.csr_matrix(plain))
+    wide = adopt(Numba(threads=2), sp.csr_matrix(plain))
     rng = np.random.default_rng(0)
     for _ in range(PATIENCE + 1):
         assert wide.kernel.stored.columns is None
@@ -199,11 +199,11 @@ def test_columns_are_stored_when_products_have_become_many(monkeypatch):
 
 
 def test_tall_or_small_data_are_not_stored_by_columns(monkeypatch):
-    wide = Matrix(Numba(threads=1), sp.csr_matrix(values().T))
+    wide = adopt(Numba(threads=1), sp.csr_matrix(values().T))
     assert wide.outer_dot(np.ones(D)).shape == (D,)
     assert wide.kernel.stored.columns is None  # too few entries
     monkeypatch.setattr(columns, "ENTRIES", 1)
-    tall = Matrix(Numba(threads=1), sp.csr_matrix(values()))
+    tall = adopt(Numba(threads=1), sp.csr_matrix(values()))
     assert tall.outer_dot(np.ones(N)).shape == (N,)
     assert tall.kernel.stored.columns is None
 
@@ -219,7 +219,7 @@ def renaming(monkeypatch):
 def test_products_with_columns_by_frequency(form, threads, tmp_path, renaming):
     X, plain = matrix_of(form, tmp_path)
     before = X.indices.copy(), X.data.copy()
-    first, whole = (Matrix(Numba(threads=threads), X) for _ in range(2))
+    first, whole = (adopt(Numba(threads=threads), X) for _ in range(2))
     some = np.random.default_rng(1).permutation(N)[:250]
     early = whole.rows(some)  # a view that is older than the renaming
     for shape in ((), (3,)):
@@ -242,7 +242,7 @@ def test_products_with_columns_by_frequency(form, threads, tmp_path, renaming):
 
 def test_columns_keep_their_names_where_the_copy_would_not_fit(renaming, monkeypatch):
     monkeypatch.setattr(layout, "memory", lambda: 8 * 4 * 100)
-    matrix = Matrix(Numba(), sp.csr_matrix(values(ones=True)))
+    matrix = adopt(Numba(), sp.csr_matrix(values(ones=True)))
     matrix.gram_dot(np.ones(N), np.ones(D))
     assert matrix.kernel.layout.order is None
 
@@ -267,7 +267,7 @@ def test_pages_that_are_released_no_longer_count_and_stay_as_they_are(tmp_path):
 
 
 def test_a_result_is_used_again_only_when_nobody_holds_it():
-    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    matrix = adopt(Numba(threads=2), sp.csr_matrix(values()))
     ones = np.ones(D)
     first = matrix.dot(ones)
     part, expected = matrix.dot(2 * ones)[3:9], 2 * first[3:9]  # a view alone is held
@@ -283,9 +283,9 @@ def test_a_result_is_used_again_only_when_nobody_holds_it():
 def test_the_number_of_threads_changes_no_more_than_rounding(form, tmp_path):
     X, _ = matrix_of(form, tmp_path)
     for shape in ((), (3,)):
-        first = products(Matrix(Numba(threads=1), X), shape)
+        first = products(adopt(Numba(threads=1), X), shape)
         for threads in (2, 3, 4, 7):
-            matrix = Matrix(Numba(threads=threads), X)
+            matrix = adopt(Numba(threads=threads), X)
             found = products(matrix, shape)
             for one, other, again in zip(first, found, products(matrix, shape), strict=True):
                 np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
@@ -297,13 +297,13 @@ def test_rows_are_shared_out_by_stored_entries():
     X = sp.csr_matrix(
         (np.ones(2000), np.concatenate([np.arange(h) for h in heights]), np.r_[0, heights.cumsum()])
     )
-    assert list(Matrix(Numba(threads=2), X).kernel.ranges(2)) == [0, 10, 1010]
-    view = Matrix(Numba(threads=2), X).rows(np.arange(1010)[::-1])
+    assert list(adopt(Numba(threads=2), X).kernel.ranges(2)) == [0, 10, 1010]
+    view = adopt(Numba(threads=2), X).rows(np.arange(1010)[::-1])
     assert list(view.kernel.ranges(2)) == [0, 1000, 1010]
 
 
 def test_a_matrix_without_entries():
-    matrix = Matrix(Numba(threads=2), sp.csr_matrix((N, D)))
+    matrix = adopt(Numba(threads=2), sp.csr_matrix((N, D)))
     assert not matrix.gram_dot(np.ones(N), np.ones(D)).any()
     assert not matrix.rows(np.arange(3)).gram(np.ones(3)).any()
 
@@ -312,7 +312,7 @@ def test_float32_is_storage_only():
     X = values()
     rounded = X.astype(np.float32).astype(np.float64)
     for stored in (X, sp.csr_matrix(X)):
-        matrix = Matrix(Numba(precision="float32", threads=2), stored)
+        matrix = adopt(Numba(precision="float32", threads=2), stored)
         assert "float32" in matrix.note
         for found, expected in zip(products(matrix, ()), products(rounded, ()), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -325,8 +325,8 @@ def test_no_product_allocates_more_than_its_result():
     X = sp.csr_matrix((np.ones(X.nnz), X.indices, X.indptr), shape=(n, d))
     X.sum_duplicates()
     for matrix in (
-        Matrix(Numba(threads=2), X),
-        Matrix(Numba(threads=2), X).rows(np.arange(50_000)),
+        adopt(Numba(threads=2), X),
+        adopt(Numba(threads=2), X).rows(np.arange(50_000)),
     ):
         for shape in ((), (3,)):
             v, u = rng.standard_normal((d, *shape)), rng.standard_normal((matrix.shape[0], *shape))
@@ -359,7 +359,7 @@ def fails_once():
 
 
 def test_a_product_that_was_broken_off_leaves_nothing_behind(monkeypatch):
-    matrix = Matrix(Numba(threads=4), sp.csr_matrix(values()))
+    matrix = adopt(Numba(threads=4), sp.csr_matrix(values()))
     v, w = np.ones(D), np.ones(N)
     expected = matrix.gram_dot(w, v)
     # In one thread of those that wait for one another, and where the sums are full.
@@ -372,7 +372,7 @@ def test_a_product_that_was_broken_off_leaves_nothing_behind(monkeypatch):
 
 
 def test_several_python_threads_at_once():
-    whole = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    whole = adopt(Numba(threads=2), sp.csr_matrix(values()))
     matrices = [whole, whole.rows(np.arange(300)), whole.rows(np.arange(100, 350))]
     expected = [products(matrix, ()) for matrix in matrices]
     with ThreadPoolExecutor(6) as threads:
@@ -385,7 +385,7 @@ def test_several_python_threads_at_once():
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own():
-    matrix = Matrix(Numba(threads=2), sp.csr_matrix(values()))
+    matrix = adopt(Numba(threads=2), sp.csr_matrix(values()))
     expected = matrix.tdot(np.ones(N))
 
     def child():
@@ -400,7 +400,7 @@ def test_a_forked_process_has_threads_of_its_own():
 @pytest.mark.parametrize("sparse", [True, False])
 def test_nothing_outside_the_arrays_is_read(sparse):
     X = values()
-    matrix = Matrix(Numba(threads=2), sp.csr_matrix(X) if sparse else X)
+    matrix = adopt(Numba(threads=2), sp.csr_matrix(X) if sparse else X)
     for product, arguments in (
         ("dot", (np.ones(D - 1),)),
         ("tdot", (np.ones(N + 1),)),
@@ -427,7 +427,7 @@ def test_nothing_outside_the_arrays_is_read(sparse):
 )
 def test_rows(backend):
     X = sp.csr_matrix(values())
-    whole = Matrix(backend, X)
+    whole = adopt(backend, X)
     assert whole.rows(np.arange(N)) is whole
     some = whole.rows(np.arange(50)).rows(np.array([3, 1, 3]))
     np.testing.assert_array_equal(some.X.toarray(), X[[3, 1, 3]].toarray())
@@ -481,7 +481,7 @@ def test_a_run_is_the_same_with_numpy(sparse, classes):
     rows = make_rows(n=300, d=6, classes=classes, sparse=sparse)
     one, other = (
         uids.run(
-            (rows.X.X, rows.y), backend=backend, model=LogisticRegression(tol=1e-12), repeats=2
+            (rows.X.fetch(), rows.y), backend=backend, model=LogisticRegression(tol=1e-12), repeats=2
         )
         for backend in (Numpy(), Numba(threads=2))
     )
@@ -495,7 +495,7 @@ def test_a_run_is_the_same_with_numpy(sparse, classes):
 def test_fits_are_cached_by_the_rows_of_a_view():
     rows = make_rows(n=200, sparse=True, seed=5)
     seen = [
-        uids.run((rows.X.X, rows.y), backend=Numba(), repeats=1, **more).metrics["cache"]
+        uids.run((rows.X.fetch(), rows.y), backend=Numba(), repeats=1, **more).metrics["cache"]
         for more in ({}, {}, {"split": {"seed": 1}}, {"noise": 0.1})
     ]
     assert seen == ["miss", "hit", "miss", "miss"]
@@ -507,7 +507,7 @@ def test_auto_takes_numba_for_large_matrices_only(monkeypatch):
     monkeypatch.setattr(uids.backends.auto, "SPARSE", small.nnz)
     monkeypatch.setattr(uids.backends.auto, "DENSE", N * D)
     assert Auto().choose(small) == Auto().choose(small.toarray()) == Numba()
-    assert Matrix(Auto(), small).rows(np.arange(3)).note.startswith("numba")
+    assert adopt(Auto(), small).rows(np.arange(3)).note.startswith("numba")
     assert Auto().matrix(small).shape == small.shape
     monkeypatch.setattr(uids.backends.auto, "find_spec", lambda name: None)
     assert Auto().choose(small) == Numpy()
@@ -540,7 +540,7 @@ def test_fields_are_checked(fields):
 
 def test_threads_default_to_those_of_numba(monkeypatch):
     monkeypatch.setattr(module.CONFIG, "NUMBA_NUM_THREADS", 3)
-    assert Matrix(Numba(), values()).note == "numba: 3 threads, dense float64"
-    assert Matrix(Numba(threads=1), sp.csr_matrix(values(ones=True))).note == (
+    assert adopt(Numba(), values()).note == "numba: 3 threads, dense float64"
+    assert adopt(Numba(threads=1), sp.csr_matrix(values(ones=True))).note == (
         "numba: 1 thread, 0/1 features"
     )

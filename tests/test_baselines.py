@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from problems import TwoProducts, make_rows
 
 import uids
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
 from uids.models.logreg import LogisticRegression
@@ -21,9 +21,9 @@ def test_stacked_rows_are_the_rows_one_below_the_other(sparse, backend):
     first = make_rows(n=40, d=5, classes=3, seed=1, sparse=sparse, backend=backend)
     second = make_rows(n=17, d=5, classes=3, seed=2, sparse=sparse, backend=backend)
     both = stacked(first, second)
-    X = (sp.vstack if sparse else np.vstack)([first.X.X, second.X.X])
+    X = (sp.vstack if sparse else np.vstack)([first.X.fetch(), second.X.fetch()])
     X = sp.csr_matrix(X) if sparse else X
-    whole = Matrix(backend, X)
+    whole = adopt(backend, X)
     rng = np.random.default_rng(0)
     w = rng.random(57)
     assert both.X.shape == whole.shape == (57, 5)
@@ -60,7 +60,7 @@ def test_views_of_one_matrix_are_stacked_as_one_view():
     both = stacked(first, second)
     assert both.X.whole is rows.X
     index = np.concatenate([np.arange(0, 60, 2), [5, 1, 9]])
-    np.testing.assert_allclose(both.X.dot(np.eye(5)), rows.X.X[index].toarray())
+    np.testing.assert_allclose(both.X.dot(np.eye(5)), rows.X.fetch()[index].toarray())
     np.testing.assert_array_equal(both.y, rows.y[index])
 
 
@@ -94,7 +94,7 @@ def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
     from sklearn.linear_model import LogisticRegression as Peer
 
     w = None if weights is None else np.concatenate([weights, np.ones(20)])
-    X, y = np.vstack([train.X.X, validation.X.X]), np.concatenate([train.y, validation.y])
+    X, y = np.vstack([train.X.fetch(), validation.X.fetch()]), np.concatenate([train.y, validation.y])
     peer = Peer(C=0.1, tol=1e-10, max_iter=1000).fit(X, y, sample_weight=w)
     np.testing.assert_allclose(found.theta, [*peer.coef_[0], peer.intercept_[0]], atol=1e-6)
 
@@ -122,8 +122,8 @@ def test_without_test_rows_there_is_nothing_to_judge_by():
 def test_the_final_model_is_the_one_asked_for(test, classes):
     rows = make_rows(n=200, d=5, classes=classes)
     keys = {"sampler": "dropout", "ratio": 0.8, "split": {"test": test}}
-    plain = uids.run((rows.X.X, rows.y), **keys)
-    both = uids.run((rows.X.X, rows.y), **keys, final="subset+validation")
+    plain = uids.run((rows.X.fetch(), rows.y), **keys)
+    both = uids.run((rows.X.fetch(), rows.y), **keys, final="subset+validation")
     np.testing.assert_array_equal(plain.final.theta, plain.subset.theta)
     np.testing.assert_array_equal(plain.subset.theta, both.subset.theta)
     assert plain.metrics["subset"] == both.metrics["subset"]

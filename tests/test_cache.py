@@ -42,7 +42,7 @@ def test_a_hit_gives_the_same_numbers(model):
         {"noise": 0.1},
         {"seed": 1},
         {"split": {"validation": 0.1}},
-        {"dataset": (make_rows(n=80).X.X, make_rows(n=80).y)},
+        {"dataset": (make_rows(n=80).X.fetch(), make_rows(n=80).y)},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -54,7 +54,7 @@ def test_what_decides_the_fit_or_the_influence_is_in_the_key(change):
 
 def test_one_changed_number_is_another_problem():
     rows = make_rows(n=100, sparse=True)
-    X, y = rows.X.X, rows.y
+    X, y = rows.X.fetch(), rows.y
     uids.run((X, y), repeats=1)
     assert uids.run((X, y), repeats=1).metrics["cache"] == "hit"
     X = X.copy()

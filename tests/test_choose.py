@@ -10,8 +10,7 @@ from problems import make_rows
 
 import uids
 from uids.models.logreg import LogisticRegression
-from uids.pipeline.run import make_settings
-from uids.pipeline.settings import ChooseSettings
+from uids.pipeline.settings import ChooseSettings, make_settings
 from uids.scoring.crossfit import crossfit, fold_numbers
 from uids.scoring.influence import influence_at
 from uids.selection.choose import Judged, explain, guarded, rows_needed, upper_bound
@@ -79,7 +78,7 @@ def test_a_held_out_fold_has_no_part_in_its_own_scores():
     full, found = problem()
     number = fold_numbers(found.validation.y, 4, 0)
     before = crossfit(full, found, 4, 0)
-    X = found.validation.X.X.copy()
+    X = found.validation.X.fetch().copy()
     X[number == 2] = 1e6
     poisoned = replace(found.validation, X=type(found.validation.X)(found.validation.X.backend, X))
     after = crossfit(full, replace(found, validation=poisoned), 4, 0)
@@ -91,7 +90,7 @@ def test_a_held_out_fold_has_no_part_in_its_own_scores():
 
 
 def test_no_test_row_enters_a_choice():
-    X, y = make_rows(n=300, d=5).X.X, make_rows(n=300, d=5).y
+    X, y = make_rows(n=300, d=5).X.fetch(), make_rows(n=300, d=5).y
     rng = np.random.default_rng(0)
 
     def run(test):

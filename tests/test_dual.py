@@ -8,13 +8,14 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression as Sklearn
 
 import uids
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.loops import columns
 from uids.backends.numpy import Numpy
 from uids.models import Rows
 from uids.models.logistic import curvature as logistic
 from uids.models.logistic import newton
-from uids.models.logistic.curvature import FittedLogistic, LogisticCurvature
+from uids.models.logistic.curvature import LogisticCurvature
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 from uids.solvers.auto import Auto
 
@@ -28,7 +29,7 @@ def text(backend=None, seed=0):
     frequent = rng.random((N, 4)) + 0.5
     X = sp.hstack([frequent, sp.random(N, D - 4, 0.02, rng=rng)], "csr")
     y = (frequent @ [1.0, -1.0, 0.5, -0.5] + rng.logistic(size=N) > 0).astype(np.int64)
-    return Rows(Matrix(backend or Numpy(), X), y, 2)
+    return Rows(adopt(backend or Numpy(), X), y, 2)
 
 
 def curvature_of(rows, intercept, weighted, C=0.7):
@@ -52,7 +53,7 @@ def test_it_is_the_solution_by_the_dense_hessian(backend, intercept, weighted):
     exact = np.linalg.solve(curvature.dense(), g)
     s, y, scores, products = curvature.dual().solve(g, 1e-11 * np.linalg.norm(g), 500)
     np.testing.assert_allclose(s, exact, atol=1e-9 * np.abs(exact).max())
-    X = curvature.over.X.X
+    X = curvature.over.X.fetch()
     np.testing.assert_allclose(
         scores, X @ s[:D] + (s[D] if intercept else 0), atol=1e-9 * np.abs(scores).max()
     )
@@ -113,7 +114,7 @@ def test_a_fit_is_scikit_learns_optimum(backend, intercept, weighted, warm):
     ours = model.fit(rows, weights, start)
     theirs = Sklearn(
         C=2.0, fit_intercept=intercept, solver="newton-cholesky", tol=1e-13, max_iter=200
-    ).fit(rows.X.X, rows.y, weights)
+    ).fit(rows.X.fetch(), rows.y, weights)
     theta = np.append(theirs.coef_[0], theirs.intercept_ if intercept else [])
     np.testing.assert_allclose(ours.theta, theta, atol=1e-8)
 
@@ -124,7 +125,7 @@ def test_a_refit_on_a_part_of_the_rows(backend):
     model = LogisticRegression(C=2.0, tol=1e-12)
     full = model.fit(rows)
     found = model.fit(rows.take(index), start=full)
-    alone = Rows(Matrix(Numpy(), rows.X.X[index]), rows.y[index], 2)
+    alone = Rows(adopt(Numpy(), rows.X.fetch()[index]), rows.y[index], 2)
     np.testing.assert_allclose(found.theta, model.fit(alone).theta, atol=1e-9)
 
 
@@ -191,9 +192,9 @@ def test_it_is_for_wide_text_of_two_classes():
     few = ones.take(np.arange(D // logistic.WIDE_ONES))
     assert curvature_of(few, True, False).dual() is not None
     assert curvature_of(ones.take(np.arange(len(few) + 1)), True, False).dual() is None
-    dense = Rows(Matrix(Numpy(), text().X.X.toarray()), text().y, 2)
+    dense = Rows(adopt(Numpy(), text().X.fetch().toarray()), text().y, 2)
     assert curvature_of(dense, True, False).dual() is None
-    narrow = Rows(Matrix(Numpy(), text().X.X[:, : logistic.WIDE * N - 1]), text().y, 2)
+    narrow = Rows(adopt(Numpy(), text().X.fetch()[:, : logistic.WIDE * N - 1]), text().y, 2)
     at = FittedLogistic(np.zeros(narrow.X.shape[1]), 2, 1.0, False)
     assert at.curvature(narrow).dual() is None
     three = FittedLogistic(np.zeros(3 * D), 3, 1.0, False).curvature(Rows(text().X, text().y, 3))

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from problems import TwoProducts, make_rows
 
 import uids
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.models import Rows
-from uids.models.logistic.curvature import FittedLogistic
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 from uids.registry import REGISTRIES
 from uids.scoring.influence import influence_at
@@ -32,7 +32,7 @@ REFERENCE = {
 
 def row_gradients(model, rows):
     """∇l_i for each row, (n, size): what uids itself never builds for many rows."""
-    X = np.asarray(rows.X.X.todense() if sp.issparse(rows.X.X) else rows.X.X)
+    X = np.asarray(rows.X.fetch().todense() if sp.issparse(rows.X.fetch()) else rows.X.fetch())
     if model.intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
     return np.einsum("ij,ik->ijk", X, model.residuals(rows)).reshape(len(X), -1)
@@ -41,7 +41,7 @@ def row_gradients(model, rows):
 def closed_form(model, train, validation):
     """φ from the formula with X itself, not by any code of uids but the probabilities."""
     X, Xv = (
-        np.asarray(r.X.X.todense() if sp.issparse(r.X.X) else r.X.X) for r in (train, validation)
+        np.asarray(r.X.fetch().todense() if sp.issparse(r.X.fetch()) else r.X.fetch()) for r in (train, validation)
     )
     if model.intercept:
         X, Xv = (np.hstack([a, np.ones((len(a), 1))]) for a in (X, Xv))
@@ -65,7 +65,7 @@ def real(request):
     """Train and validation rows of a real set, the fits, and φ in closed form, by intercept."""
     (X, y), (Xv, yv), _ = real_data.paper_split(request.param)
     train, validation = (
-        Rows(Matrix(Numpy(), a), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
+        Rows(adopt(Numpy(), a), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
     )
     found = {}
     for intercept in (False, True):
@@ -83,7 +83,7 @@ def test_phi_on_real_data(real, intercept, dense, backend_name):
     model, expected = found[intercept]
     on = backend(backend_name)
     rows, judged = (
-        Rows(Matrix(on, part.X.X.toarray() if dense else part.X.X), part.y, 2)
+        Rows(adopt(on, part.X.fetch().toarray() if dense else part.X.fetch()), part.y, 2)
         for part in (train, validation)
     )
     curvature = model.curvature(rows)
@@ -121,7 +121,7 @@ def leave_one_out(train, validation, component, model):
 def test_leave_one_out_on_real_data():
     (X, y), (Xv, yv), _ = real_data.paper_split("breast-cancer_scale")
     train, validation = (
-        Rows(Matrix(Numpy(), a.toarray()), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
+        Rows(adopt(Numpy(), a.toarray()), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
     )
     component = LogisticRegression(fit_intercept=False, tol=1e-12)
     model = component.fit(train)
@@ -157,7 +157,7 @@ def test_statsmodels_agrees():
         from statsmodels.api import Logit
     both = make_rows(n=260, d=5)
     train, validation = both.take(np.arange(200)), both.take(np.arange(200, 260))
-    result = Logit(train.y, train.X.X).fit(disp=0, method="newton", tol=1e-14)
+    result = Logit(train.y, train.X.fetch()).fit(disp=0, method="newton", tol=1e-14)
     theirs = result.get_influence()
     model = FittedLogistic(np.asarray(result.params), 2, 1e15, intercept=False)
     found = influence_at(model.curvature(train), train, validation, Direct())
@@ -278,7 +278,7 @@ def test_the_predicted_change_of_a_subset():
 
 def test_from_python():
     rows = make_rows(n=90)
-    X, y = rows.X.X, np.array(["no", "yes"])[rows.y]
+    X, y = rows.X.fetch(), np.array(["no", "yes"])[rows.y]
     train, validation = (X[:60], y[:60]), (X[60:], y[60:])
     found = uids.influence("logreg", train, validation)
     assert found.solution.note.startswith("direct: 5 parameters")
@@ -296,7 +296,7 @@ def test_from_python():
 
 def test_what_influence_is_given_is_checked():
     rows = make_rows(n=60, classes=3)
-    X, y = rows.X.X, rows.y
+    X, y = rows.X.fetch(), rows.y
     fitted = LogisticRegression().fit(rows)
     for given, message in [
         ({"solver": None}, "solver must be a name or a dataclass"),
@@ -318,7 +318,7 @@ def test_a_model_that_is_not_at_its_optimum_is_warned_of():
     model = LogisticRegression().fit(rows)
     off = FittedLogistic(model.theta * 0.5, 2, model.C, intercept=True)
     with pytest.warns(UserWarning, match="do not trust φ"):
-        uids.influence(off, (rows.X.X, rows.y), (rows.X.X, rows.y))
+        uids.influence(off, (rows.X.fetch(), rows.y), (rows.X.fetch(), rows.y))
 
 
 def test_a_backend_may_lend_its_arrays_read_only():
@@ -352,7 +352,7 @@ def test_a_fused_product_of_a_backend_is_used(fitted):
             kernel.gram_dot = lambda w, V: calls.append(1) or X.T @ (w * (X @ V).T).T
             return kernel
 
-    rows = Rows(Matrix(Fused(), train.X.X), train.y, train.classes)
+    rows = Rows(adopt(Fused(), train.X.fetch()), train.y, train.classes)
     for V in np.random.default_rng(0).standard_normal((2, len(model.theta), 3)):
         for v in (V, V[:, 0]):
             np.testing.assert_allclose(
@@ -492,8 +492,8 @@ def test_memory_stays_below_the_data(shape):
         )
         own = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     y = rng.integers(0, 2, n)
-    train = Rows(Matrix(Numpy(), X), y, 2)
-    validation = Rows(Matrix(Numpy(), X[:1000]), y[:1000], 2)
+    train = Rows(adopt(Numpy(), X), y, 2)
+    validation = Rows(adopt(Numpy(), X[:1000]), y[:1000], 2)
     model = FittedLogistic(0.01 * rng.standard_normal(d + 1), 2, 0.1, intercept=True)
     for solver in ("pcg", "auto"):
         component = REGISTRIES["solver"].build(solver, tol=1e-3)

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 from sklearn.metrics import log_loss
 
 from uids.errors import UidsError
-from uids.models.logistic.curvature import FittedLogistic
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 
 
@@ -69,7 +69,7 @@ def test_hessian_is_the_derivative_of_the_gradient(fitted, weighted):
     def objective_gradient(theta):
         at = moved(model, theta)
         residuals = at.residuals(train) * (1 if weights is None else weights[:, None])
-        G = train.X.X.T @ residuals
+        G = train.X.fetch().T @ residuals
         if model.intercept:
             G = np.vstack([G, residuals.sum(axis=0)])
         return (G.ravel() + penalised * theta / model.C) / n
@@ -124,7 +124,7 @@ def test_two_products_are_enough_for_a_backend(classes, sparse):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_float32_data_gives_float64_accuracy(sparse):
     double = make_rows(sparse=sparse)
-    X = double.X.X.astype(np.float32)
+    X = double.X.fetch().astype(np.float32)
     single = type(double)(type(double.X)(double.X.backend, X), double.y, 2)
     exact = type(double)(type(double.X)(double.X.backend, X.astype(np.float64)), double.y, 2)
     v = np.random.default_rng(0).standard_normal(4)
@@ -142,9 +142,9 @@ def test_the_fit_is_scikit_learns_optimum(classes, intercept, sparse):
     weights = np.random.default_rng(3).random(120) + 0.1
     ours = LogisticRegression(C=0.7, fit_intercept=intercept).fit(train, weights)
     theirs = Sklearn(C=0.7, fit_intercept=intercept, solver="lbfgs", tol=1e-12, max_iter=10000)
-    theirs.fit(train.X.X, train.y, weights)
+    theirs.fit(train.X.fetch(), train.y, weights)
     np.testing.assert_allclose(
-        ours.probabilities(train), theirs.predict_proba(train.X.X), atol=1e-6
+        ours.probabilities(train), theirs.predict_proba(train.X.fetch()), atol=1e-6
     )
 
 
@@ -162,7 +162,7 @@ def test_many_features_take_the_other_solver():
     train = make_rows(n=80, d=1200)
     model = LogisticRegression(fit_intercept=False)
     fitted = model.fit(train)
-    gradient = train.X.X.T @ fitted.residuals(train)[:, 0] + fitted.theta / model.C
+    gradient = train.X.fetch().T @ fitted.residuals(train)[:, 0] + fitted.theta / model.C
     assert np.abs(gradient).max() / 80 < 1e-8
 
 

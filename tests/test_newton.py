@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from problems import TwoProducts, make_rows
 from sklearn.linear_model import LogisticRegression as Sklearn
 
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic import curvature as logistic
 from uids.models.logistic import head as preconditioner
 from uids.models.logistic import newton
-from uids.models.logistic.curvature import FittedLogistic
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.newton import minimise, search
 from uids.models.logreg import SKLEARN, LogisticRegression
 
@@ -29,7 +29,7 @@ def objective(fitted, rows, weights=None):
 
 def largest(fitted, rows, weights=None):
     """The gradient of F / (C Σω) in closed form, with nothing of the trainer's."""
-    X = rows.X.X.toarray() if sp.issparse(rows.X.X) else rows.X.X
+    X = rows.X.fetch().toarray() if sp.issparse(rows.X.fetch()) else rows.X.fetch()
     weights = np.ones(len(rows)) if weights is None else weights
     theta = fitted.theta.reshape(-1, fitted.columns)
     if fitted.intercept:
@@ -57,7 +57,7 @@ def one_hot(n=3000, fields=(3, 5, 8, 900, 1500), seed=0):
     ends = np.arange(0, index.size + 1, len(fields))
     X = sp.csr_matrix((np.ones(index.size), index.ravel(), ends), shape=(n, sum(fields)))
     z = X @ rng.standard_normal(X.shape[1]) - 1
-    return Rows(Matrix(Numpy(), X), (rng.random(n) < 1 / (1 + np.exp(-z))).astype(np.int64), 2)
+    return Rows(adopt(Numpy(), X), (rng.random(n) < 1 / (1 + np.exp(-z))).astype(np.int64), 2)
 
 
 class Counting:
@@ -155,7 +155,7 @@ def test_it_is_scikit_learns_optimum(way, classes, intercept, sparse, weighted, 
     ours = model.fit(rows, weights, start)
     theirs = Sklearn(
         C=0.7, fit_intercept=intercept, solver="newton-cholesky", tol=1e-13, max_iter=200
-    ).fit(rows.X.X, rows.y, weights)
+    ).fit(rows.X.fetch(), rows.y, weights)
     theta = theirs.coef_.T
     if intercept:
         theta = np.vstack([theta, theirs.intercept_ - (classes > 2) * theirs.intercept_.mean()])
@@ -190,10 +190,10 @@ def test_hard_problems_end_at_a_stationary_point(
     seed, classes, intercept, log_C, scales, constant, truncated
 ):
     rows = make_rows(n=40, classes=classes, seed=seed)
-    X = rows.X.X * 10.0 ** np.array(scales)
+    X = rows.X.fetch() * 10.0 ** np.array(scales)
     if constant is not None:
         X[:, 1] = constant
-    rows = Rows(Matrix(Numpy(), X), rows.y, classes)
+    rows = Rows(adopt(Numpy(), X), rows.y, classes)
     weights = np.random.default_rng(seed).integers(0, 3, 40) * 1.0
     weights[0] = 1
     small = newton.SMALL
@@ -211,7 +211,7 @@ def test_hard_problems_end_at_a_stationary_point(
 def test_separable_data_and_one_row_for_each_class(way, C, classes):
     for copies in (1, 20):
         X = np.repeat(np.eye(classes) * 3, copies, axis=0)
-        rows = Rows(Matrix(Numpy(), X), np.repeat(np.arange(classes), copies), classes)
+        rows = Rows(adopt(Numpy(), X), np.repeat(np.arange(classes), copies), classes)
         fitted = LogisticRegression(C=C).fit(rows)
         assert largest(fitted, rows) <= 1e-9
         assert (fitted.probabilities(rows).argmax(axis=1) == rows.y).all()
@@ -341,6 +341,6 @@ def test_what_cannot_be_fitted_is_told():
         LogisticRegression().fit(rows, np.zeros(60))
     with pytest.raises(UidsError, match="did not converge"):
         LogisticRegression(fit_solver="sag", max_iter=1).fit(rows)
-    huge = Rows(Matrix(Numpy(), rows.X.X * 1e200), rows.y, 2)
+    huge = Rows(adopt(Numpy(), rows.X.fetch() * 1e200), rows.y, 2)
     with pytest.raises(UidsError, match=r"not finite.*huge values in X"):
         LogisticRegression().fit(huge)

@@ -22,7 +22,7 @@ class Made:
 
     def load(self):
         rows = make_rows(n=200, d=6, classes=self.classes, sparse=self.sparse)
-        return rows.X.X, np.array(["ham", "spam", "eggs"])[rows.y]
+        return rows.X.fetch(), np.array(["ham", "spam", "eggs"])[rows.y]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.models import Rows
 from uids.models.logistic import curvature as logistic
-from uids.models.logistic.curvature import FittedLogistic, LogisticCurvature, add
+from uids.models.logistic.curvature import LogisticCurvature
+from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.head import RUNS, spread
+from uids.models.logistic.products import add
 from uids.models.logistic.row_sample import TALL, sampled, suits
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
@@ -26,7 +28,7 @@ def problem(intercept: bool, seed: int = 0) -> LogisticCurvature:
     X = rng.standard_normal((TALL * D, D)) @ rng.standard_normal((D, D))
     X *= np.geomspace(1, 0.01, D)
     theta = rng.standard_normal(D + intercept) * 0.3
-    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, len(X)), 2)
+    rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, len(X)), 2)
     return FittedLogistic(theta, 2, 0.1, intercept).curvature(rows)
 
 
@@ -63,9 +65,9 @@ def test_rows_without_curvature_give_none():
 @pytest.mark.parametrize("intercept", [False, True])
 def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
     whole = problem(intercept)
-    X = whole.over.X.X.copy()
+    X = whole.over.X.fetch().copy()
     X[:, ::2] *= 1e-5
-    rows = Rows(Matrix(Numpy(), X), whole.over.y, 2)
+    rows = Rows(adopt(Numpy(), X), whole.over.y, 2)
     curvature = whole.at.curvature(rows)
     r = np.random.default_rng(4).standard_normal(curvature.size)
     solved = sampled(curvature)(r)
@@ -77,7 +79,7 @@ def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
     assert "own preconditioner" in found.note
     np.testing.assert_allclose(found.value, exact, atol=1e-7 * np.abs(exact).max())
     assert found.iterations <= Auto().solve(whole, g).iterations
-    light = whole.at.curvature(Rows(Matrix(Numpy(), X * 1e-7), whole.over.y, 2))
+    light = whole.at.curvature(Rows(adopt(Numpy(), X * 1e-7), whole.over.y, 2))
     np.testing.assert_array_equal(sampled(light)(r)[:D], r[:D])
 
 
@@ -87,7 +89,7 @@ def test_taller_data_have_a_few_more_rows_for_each_column(monkeypatch, tall, tak
     X = rng.standard_normal((int(tall * D), D))
     seen = []
     monkeypatch.setattr(Matrix, "rows", lambda self, index: seen.append(len(index)) or self)
-    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, len(X)), 2)
+    rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, len(X)), 2)
     with pytest.raises(ValueError, match="broadcast"):  # all rows instead of those
         sampled(FittedLogistic(np.zeros(D), 2, 0.1, False).curvature(rows))
     assert seen == [pytest.approx(taken * D, abs=1)]
@@ -105,7 +107,7 @@ def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, ones, en
     X = sp.random(3000, 400, 0.02, format="csr", random_state=rng)
     if ones:
         X.data[:] = 1
-    rows = Rows(Matrix(Numpy(), X), rng.integers(0, 2, 3000), 2)
+    rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, 3000), 2)
     curvature = FittedLogistic(rng.standard_normal(401), 2, 10.0, True).curvature(rows)
     assert curvature.one_hot == ones
     g = rng.standard_normal((401, 2))

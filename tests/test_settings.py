@@ -1,7 +1,7 @@
 import pytest
 
 from uids.errors import UidsError
-from uids.pipeline.run import make_settings
+from uids.pipeline.settings import make_settings
 
 
 @pytest.mark.parametrize(

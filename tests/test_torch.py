@@ -7,11 +7,11 @@ from problems import make_rows
 torch = pytest.importorskip("torch")
 
 import uids
-from uids.backends import Matrix
+from uids.backends import adopt
 from uids.backends.torch import Torch
 from uids.models import Rows
 from uids.models.logreg import LogisticRegression
-from uids.models.torch.curvature import FittedTorch
+from uids.models.torch.fitted import FittedTorch
 from uids.models.torch_logreg import TorchLogisticRegression
 from uids.models.torch_module import TorchModule
 from uids.scoring.influence import influence_at
@@ -84,7 +84,7 @@ def test_the_backend_multiplies(sparse):
     rng = np.random.default_rng(0)
     V, U, w = rng.standard_normal((9, 2)), rng.standard_normal((70, 2)), rng.random(70)
     for dtype, tolerance in (("float64", 1e-13), ("float32", 1e-5)):
-        matrix = Matrix(Torch(dtype=dtype), train.X.X)
+        matrix = adopt(Torch(dtype=dtype), train.X.fetch())
         for found, expected in [
             (matrix.dot(V), train.X.dot(V)),
             (matrix.dot(V[:, 0]), train.X.dot(V[:, 0])),
@@ -99,7 +99,7 @@ def test_the_backend_multiplies(sparse):
 
 def test_refusals():
     with pytest.raises(uids.UidsError, match="torch cannot use the device 'warp'"):
-        Matrix(Torch(device="warp"), np.ones((2, 2))).kernel  # noqa: B018
+        adopt(Torch(device="warp"), np.ones((2, 2))).kernel  # noqa: B018
     for cls in (Torch, TorchLogisticRegression, TorchModule):
         with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32'"):
             cls(dtype="int8")
@@ -214,7 +214,7 @@ def test_a_network_from_python_with_a_loss_of_its_own():
         return (Z[:, 0] - y) ** 2
 
     ridge = TorchModule(network=make, C=0.3, loss=squared, damping=0.0, tol=1e-10).fit(train)
-    X = train.X.X
+    X = train.X.fetch()
     expected = np.linalg.solve(2 * X.T @ X + np.eye(4) / 0.3, 2 * X.T @ train.y)
     np.testing.assert_allclose(ridge.theta, expected, atol=1e-7)
 
@@ -225,7 +225,7 @@ def test_the_example_of_the_guide():
         return torch.nn.Sequential(*layers)
 
     rows = make_rows(n=90)
-    train, validation = (rows.X.X[:60], rows.y[:60]), (rows.X.X[60:], rows.y[60:])
+    train, validation = (rows.X.fetch()[:60], rows.y[:60]), (rows.X.fetch()[60:], rows.y[60:])
     model = TorchModule(network=make, curvature="hessian", damping=0.05)
     found = uids.influence(model, train, validation, solver="cg")
     assert found.phi.shape == (60,)
@@ -291,6 +291,6 @@ def test_whole_runs_with_torch():
 def test_rows_stay_where_they_are():
     """A dense float64 matrix is shared with torch, not copied."""
     X = np.ones((3, 2))
-    rows = Rows(Matrix(Torch(), X), np.array([0, 1, 0]), 2)
+    rows = Rows(adopt(Torch(), X), np.array([0, 1, 0]), 2)
     X[0, 0] = 7
     assert rows.X.dot(np.array([1.0, 0.0]))[0] == 7
