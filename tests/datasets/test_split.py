@@ -79,11 +79,14 @@ def test_given_parts_are_used_and_numbered_in_their_own_files():
     parts = split(source, SplitSettings(kind="given"), 0.0, seed=0)
     assert len(parts.train.y) == 100
     assert parts.sources[parts.train.source] is source.X  # no copy
+    assert parts.validation.source == "validation"
+    assert parts.sources["validation"] is source.validation[0]
     np.testing.assert_array_equal(parts.validation.row, [0, 1, 2])
     np.testing.assert_array_equal(parts.labels[parts.validation.y], ["yes", "no", "no"])
     assert parts.test is None
     # Only what is missing is split off.
     parts = split(source, SplitSettings(test=0.1), 0.0, seed=0)
+    assert parts.test.source == parts.train.source == "train"
     assert [len(p.y) for p in (parts.train, parts.validation, parts.test)] == [90, 3, 10]
 
 
