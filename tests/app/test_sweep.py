@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 from uids.app.sweep.grid import applicable
@@ -89,30 +88,6 @@ def test_the_table_is_rebuilt_from_the_files(cli, folder):
     code, _, err = cli("report", folder)
     assert code == 1
     assert "is damaged" in err
-
-
-def test_the_figure_of_a_sweep(cli, folder):
-    from uids.report.figures import sweep_figure
-    from uids.report.summary import line, read_plan, varying
-
-    cli("sampler=sigmoid,random", "sampler.alpha=1,50", "ratio=0.7,0.8,0.9", FAST, "-m")
-    assert (folder / "figures" / "sweep.png").read_bytes().startswith(b"\x89PNG")
-    assert "data:image/png" in (folder / "report.html").read_text()
-    lines = [line(folder, point) for point in read_plan(folder)[1]]
-    figure = sweep_figure(lines, varying(lines))
-    assert [axes.get_title() for axes in figure.axes] == [
-        "validation logloss",
-        "test logloss",
-        "test accuracy",
-        "Γ = ‖θ̃ − θ̂‖²",
-    ]
-    curves = [drawn for drawn in figure.axes[1].lines if not drawn.get_label().startswith("_")]
-    assert [drawn.get_label() for drawn in curves] == ["sigmoid, 1.0", "sigmoid, 50.0", "random"]
-    np.testing.assert_array_equal(curves[0].get_xdata(), [0.7, 0.8, 0.9])
-    by_ratio = {each["ratio"]: each for each in lines if each.get("sampler.alpha") == 1.0}
-    expected = [by_ratio[ratio]["subset_test_logloss"] for ratio in (0.7, 0.8, 0.9)]
-    np.testing.assert_array_equal(curves[0].get_ydata(), expected)
-    assert sweep_figure([each for each in lines if each["ratio"] == 0.7], ["sampler"]) is None
 
 
 def test_runs_with_and_without_test_rows_in_one_table(cli, folder):

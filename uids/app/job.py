@@ -154,7 +154,8 @@ def run(built: Built) -> Result:
     identity = "" if built.missing() else built.identity()
     with progress_bar():
         result = execute(built.components, built.settings, tell)
-    metrics = {**result.metrics, "identity": identity or built.identity()}
+    metrics = result.metrics.copy()
+    metrics["identity"] = identity or built.identity()
     return dataclasses.replace(result, metrics=metrics)
 
 

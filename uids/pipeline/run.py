@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from uids.pipeline.describe import (
     name_of,
 )
 from uids.pipeline.evaluate import evaluate, gamma
+from uids.pipeline.metrics import Metrics
 from uids.pipeline.settings import ChooseSettings, Settings
 from uids.registry import REGISTRIES
 from uids.scoring.influence import Influence, influence_at
@@ -48,7 +49,7 @@ STAGES = ("load", "fit", "influence", "choose", "sample", "refit", "evaluate")
 class Result:
     """What a run leaves: the metrics, one line for each training row, and the two models."""
 
-    metrics: dict[str, Any]
+    metrics: Metrics
     row: Array
     label: Array
     influence: Array
@@ -61,10 +62,13 @@ class Result:
     final: Fitted  # the model to use: of the subset, or of the subset and the validation rows
 
     def __repr__(self) -> str:
-        part = "validation" if self.metrics["full"]["test"] is None else "test"
-        full, subset = (self.metrics[name][part]["logloss"] for name in ("full", "subset"))
+        part, full, subset = "test", self.metrics["full"]["test"], self.metrics["subset"]["test"]
+        if full is None or subset is None:
+            part, full = "validation", self.metrics["full"]["validation"]
+            subset = self.metrics["subset"]["validation"]
         size = f"{self.metrics['subset']['size']:.0f} of {len(self.row)} rows kept"
-        return f"<uids.Result: {size}, {part} logloss {subset:.4f} (full {full:.4f})>"
+        loss = f"{part} logloss {subset['logloss']:.4f} (full {full['logloss']:.4f})"
+        return f"<uids.Result: {size}, {loss}>"
 
 
 def run(
@@ -231,24 +235,25 @@ def execute(parts: Components, settings: Settings, progress: Progress | None = N
     assert first is not None
     kept = np.zeros(len(train), dtype=bool)
     kept[first[0].rows] = True
+    metrics = {
+        "schema": 1,
+        "status": "ok",
+        "dataset": about,
+        "config": describe(parts, settings),
+        "backend": train.X.note or name_of("backend", train.X.backend),
+        "full": full_metrics,
+        "subset": {**means(repeats), "repeats": repeats},
+        "influence": told,
+        **({} if rivals is None else rivals.metrics()),
+        **({} if selection is None else {"selection": selection}),
+        "sampling": {"gradient_bound": bound},
+        "noise": found_flips(phi, flipped),
+        "cache": "hit" if known else "off" if kept_at is None else "miss",
+        "seconds": clock.seconds(),
+        "environment": environment(),
+    }
     return Result(
-        metrics={
-            "schema": 1,
-            "status": "ok",
-            "dataset": about,
-            "config": describe(parts, settings),
-            "backend": train.X.note or name_of("backend", train.X.backend),
-            "full": full_metrics,
-            "subset": {**means(repeats), "repeats": repeats},
-            "influence": told,
-            **({} if rivals is None else rivals.metrics()),
-            **({} if selection is None else {"selection": selection}),
-            "sampling": {"gradient_bound": bound},
-            "noise": found_flips(phi, flipped),
-            "cache": "hit" if known else "off" if kept_at is None else "miss",
-            "seconds": clock.seconds(),
-            "environment": environment(),
-        },
+        metrics=cast(Metrics, metrics),
         row=row,
         label=labels[train.y],
         influence=phi,

@@ -52,6 +52,10 @@ def table(
     return f"<table>\n<thead>{line(0, head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
+def heading(text: str) -> str:
+    return f"<h2>{escape(text)}</h2>"
+
+
 def paragraph(text: str, note: bool = False) -> str:
     return f"<p{' class=note' if note else ''}>{escape(text)}</p>"
 

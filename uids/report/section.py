@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from uids.pipeline.metrics import Metrics
 from uids.report import page
-from uids.report.figures import png
+from uids.report.figures import write_png
 from uids.report.table import columns
-from uids.system.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,11 +23,23 @@ class Run(NamedTuple):
     """A run of a sweep that went well: where its files are, and its metrics."""
 
     folder: Path
-    metrics: dict[str, Any]
+    metrics: Metrics
 
     @property
-    def config(self) -> dict[str, Any]:
-        return self.metrics["config"]
+    def dataset(self) -> str:
+        return self.metrics["dataset"]["name"]
+
+    @property
+    def sampler(self) -> str:
+        return str(self.metrics["config"]["sampler"]["name"])
+
+    @property
+    def solver(self) -> str:
+        return str(self.metrics["config"]["solver"]["name"])
+
+    @property
+    def split(self) -> str:
+        return self.metrics["config"]["split"]["kind"]
 
 
 @dataclass(frozen=True)
@@ -65,11 +77,9 @@ class Section:
 
     def html(self, folder: Path) -> list[str]:
         """The parts of a page; the figure is also written to ``folder/figures``."""
-        found = [f"<h2>{self.title}</h2>"] if self.title else []
+        parts = [page.heading(self.title)] if self.title else []
         if self.figure is not None:
-            picture = png(self.figure)
-            with replacing(folder / "figures" / f"{self.name}.png") as temporary:
-                temporary.write_bytes(picture)
-            found.append(page.image(picture, self.title or self.name))
-        found.append(page.table(self.rows, self.words, self.marks))
-        return [*found, *(page.paragraph(note) for note in self.notes)]
+            picture = write_png(folder, self.name, self.figure)
+            parts.append(page.image(picture, self.title or self.name))
+        parts.append(page.table(self.rows, self.words, self.marks))
+        return [*parts, *(page.paragraph(note) for note in self.notes)]

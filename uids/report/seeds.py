@@ -1,53 +1,64 @@
-"""Runs that differ in their seed alone, told as one: means and standard errors."""
+"""Runs that differ in their seed alone, taken together: means and standard errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from uids.pipeline.metrics import Measure, Part
 from uids.report.section import Section
+from uids.report.summary_csv import Line
 from uids.report.table import change, number
+from uids.system.statistics import standard_error
 
 SEEDS = ("seed", "split.seed")
-Line = dict[str, Any]
+SHOWN: tuple[Measure, ...] = ("logloss", "accuracy")
 
 
-def averaged(lines: Sequence[Line], keys: Sequence[str]) -> list[Line]:
-    """One line for each combination of the keys that are no seeds. A number becomes its mean, and
-    gets its standard error beside it as ``<name>_error``; ``seeds`` says how many there were."""
+@dataclass(frozen=True)
+class MeanLine(Line):
+    """``numbers`` are means over ``seeds`` lines, ``errors`` their standard errors."""
+
+    seeds: int = 1
+    errors: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def averaged(lines: Sequence[Line], keys: Sequence[str]) -> list[MeanLine]:
+    """One line for each combination of the keys, which are no seeds."""
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
-        groups.setdefault(tuple(str(line.get(key, "")) for key in keys), []).append(line)
-    return [one(group, keys) for group in groups.values()]
+        groups.setdefault(tuple(line.shown(key) for key in keys), []).append(line)
+    return [mean_line(group) for group in groups.values()]
 
 
-def one(group: list[Line], keys: Sequence[str]) -> Line:
-    found = {**group[0], "seeds": len(group)}
-    for name in group[0]:
-        values = [line.get(name) for line in group]
-        numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
-        if numeric and name not in keys and len(group) > 1:
-            found[name] = float(np.mean(values))  # type: ignore[arg-type]
-            spread = np.std(values, ddof=1)  # type: ignore[arg-type]
-            found[f"{name}_error"] = float(spread / np.sqrt(len(group)))
-    return found
+def mean_line(group: Sequence[Line]) -> MeanLine:
+    """Where one of the group lacks a number there is no mean of it."""
+    means: dict[str, float | None] = {}
+    errors: dict[str, float | None] = {}
+    for name in group[0].numbers:
+        known = [value for line in group if (value := line.numbers[name]) is not None]
+        complete = len(known) == len(group)
+        means[name] = float(np.mean(known)) if complete else None
+        errors[name] = standard_error(known) if complete else None
+    first = group[0]
+    return MeanLine(first.run, first.status, first.config, means, "", len(group), errors)
 
 
-def seeds_section(lines: Sequence[Line], keys: Sequence[str]) -> Section:
-    """Of lines that ``averaged`` made."""
-    part = "validation" if any(line.get("full_test_logloss") is None for line in lines) else "test"
+def seeds_section(lines: Sequence[MeanLine], keys: Sequence[str]) -> Section:
+    untested = any(line.numbers["full_test_logloss"] is None for line in lines)
+    part: Part = "validation" if untested else "test"
     head = [*keys, "seeds"]
-    for measure in ("logloss", "accuracy"):
+    for measure in SHOWN:
         head += [f"{part} {measure}: full", "±", "subset", "±", "difference"]
     rows = [head]
     for line in lines:
-        cells = [*(str(line.get(key, "")) for key in keys), str(line["seeds"])]
-        for measure in ("logloss", "accuracy"):
+        cells = [*(line.shown(key) for key in keys), str(line.seeds)]
+        for measure in SHOWN:
             full, subset = (f"{model}_{part}_{measure}" for model in ("full", "subset"))
             for name in (full, subset):
-                cells += [number(line[name]), number(line.get(f"{name}_error"))]
-            cells.append(change(line[full], line[subset]))
+                cells += [number(line.numbers[name]), number(line.errors[name])]
+            cells.append(change(line.numbers[full], line.numbers[subset]))
         rows.append(cells)
     return Section("Means over seeds", rows, len(keys))

@@ -1,16 +1,14 @@
-"""Tables for the terminal."""
+"""Tables and sentences about a run, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from uids.pipeline.metrics import MEASURES, PARTS, Measure, Metrics, Part
 from uids.scoring.influence import TRUSTED
+from uids.system.statistics import standard_error
 
-MEASURES = ("logloss", "accuracy", "auc")
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
     "the subset."
@@ -18,7 +16,7 @@ OPTIMISTIC = (
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """The first row is the head. Numbers stand to the right, words to the left."""
+    """The first row is the head. Numbers are aligned to the right, words to the left."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     numeric = [all(_is_number(row[i]) for row in rows[1:]) for i in range(len(rows[0]))]
     lines = [
@@ -35,32 +33,6 @@ def _is_number(cell: str) -> bool:
     return not cell or cell.lstrip("+-−").replace(".", "").replace(",", "").rstrip("%").isdigit()
 
 
-def comparison(metrics: dict[str, Any]) -> list[list[str]]:
-    """Full against subset, for each measure and each part: the head and the lines."""
-    rows = [["", "", "full", "subset", "difference"]]
-    for part in ("validation", "test"):
-        full, subset = metrics["full"][part], metrics["subset"][part]
-        if full is None:
-            continue
-        for name in ("logloss", "accuracy", "auc"):
-            a, b = full[name], subset[name]
-            rows.append([part, name, number(a), number(b), change(a, b)])
-        for delta, a in full["worst_case_logloss"].items():
-            b = subset["worst_case_logloss"][delta]
-            rows.append([part, f"worst case, δ = {delta}", number(a), number(b), change(a, b)])
-    return [rows[0], *(_once(rows[1:]))]
-
-
-def _once(rows: list[list[str]]) -> list[list[str]]:
-    """The name of a part on its first line only."""
-    seen: set[str] = set()
-    for row in rows:
-        if row[0] in seen:
-            row[0] = ""
-        seen.add(row[0])
-    return rows
-
-
 def number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
@@ -71,15 +43,35 @@ def change(before: float | None, after: float | None) -> str:
     return f"{round(after - before, 4) + 0.0:+.4f}"  # + 0.0, since −0.0000 is nothing
 
 
-def standard_error(metrics: dict[str, Any], part: str = "test", name: str = "logloss") -> Any:
-    """Of the mean over the repeats; None where it has no meaning."""
-    values: list[Any] = [(each[part] or {}).get(name) for each in metrics["subset"]["repeats"]]
-    if len(values) < 2 or None in values:
-        return None
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+def comparison(metrics: Metrics) -> list[list[str]]:
+    """Full against subset, for each measure and each part: the head and the lines."""
+    rows = [["", "", "full", "subset", "difference"]]
+    for part in PARTS:
+        full, subset = metrics["full"][part], metrics["subset"][part]
+        if full is None or subset is None:
+            continue
+        lines: list[tuple[str, float | None, float | None]]
+        lines = [(name, full[name], subset[name]) for name in MEASURES]
+        for delta, worst in full["worst_case_logloss"].items():
+            name = f"worst case, δ = {delta}"
+            lines.append((name, worst, subset["worst_case_logloss"][delta]))
+        for i, (name, before, after) in enumerate(lines):
+            numbers = [number(before), number(after), change(before, after)]
+            rows.append([part if i == 0 else "", name, *numbers])
+    return rows
 
 
-def kept(metrics: dict[str, Any]) -> str:
+def error_over_repeats(
+    metrics: Metrics, part: Part = "test", name: Measure = "logloss"
+) -> float | None:
+    """The standard error of the mean over the repeats; None where it has no meaning."""
+    measures = [repeat[part] for repeat in metrics["subset"]["repeats"]]
+    values = [None if each is None else each[name] for each in measures]
+    known = [value for value in values if value is not None]
+    return standard_error(known) if len(known) == len(values) else None
+
+
+def kept(metrics: Metrics) -> str:
     n, size = metrics["dataset"]["rows"]["train"], metrics["subset"]["size"]
     draws = len(metrics["subset"]["repeats"])
     means = f"; the subset's figures are means over {draws} draws" if draws > 1 else ""
@@ -89,21 +81,24 @@ def kept(metrics: dict[str, Any]) -> str:
     return f"kept {size:,.0f} of {n:,} training rows ({size / n:.1%}){follows}{means}"
 
 
-def four_models(metrics: dict[str, Any]) -> list[list[str]]:
-    """Test measures of the four models: the head and the lines; empty without test rows."""
-    found = metrics.get("baselines")
-    if not found:
+def baseline_table(metrics: Metrics) -> list[list[str]]:
+    """Test measures of the baselines: the head and the lines; empty without test rows."""
+    baselines = metrics.get("baselines")
+    if not baselines:
         return []
-    head = ["trained on", "test logloss", "accuracy", "auc"]
-    rows = [
-        [name.replace("_plus_", " + "), *(number(each["test"][key]) for key in MEASURES)]
-        for name, each in found.items()
-    ]
-    return [head, *rows]
+    rows = [["trained on", "test logloss", "accuracy", "auc"]]
+    for name, baseline in baselines.items():
+        rows.append([trained_on(name), *(number(baseline["test"][key]) for key in MEASURES)])
+    return rows
 
 
-def selection_line(metrics: dict[str, Any]) -> str:
-    """What was chosen and why; empty when nothing was left to choose."""
+def trained_on(baseline: str) -> str:
+    """full_plus_validation ↦ full + validation"""
+    return baseline.replace("_plus_", " + ")
+
+
+def selection_line(metrics: Metrics) -> str:
+    """What was chosen and why; empty when there was nothing to choose."""
     selection = metrics.get("selection")
     if not selection:
         return ""
@@ -112,58 +107,70 @@ def selection_line(metrics: dict[str, Any]) -> str:
     return f"chosen: ratio = {selection['chosen']:g}{and_alpha}; {selection['reason']}"
 
 
-def final_line(metrics: dict[str, Any]) -> str:
+def final_line(metrics: Metrics) -> str:
     if metrics["config"].get("final") != "subset+validation":
         return ""
-    return "final=subset+validation: the last model is that of the subset and the validation rows"
+    return (
+        "final=subset+validation: the final model is fitted on the subset and the validation rows"
+    )
 
 
-def doubt(metrics: dict[str, Any]) -> str:
+def doubt(metrics: Metrics) -> str:
     """Empty when φ can be trusted; else why not."""
     influence = metrics["influence"]
-    found = []
+    reasons = []
     if not influence["relative_residual"] <= TRUSTED:
-        found.append("the solve is rough (relative residual): lower solver.tol or use another")
-    if not influence["identity_error"] <= TRUSTED:
-        found.append("the fit is not at its optimum (identity error): lower model.tol or model.C")
-    return "Do not trust φ: " + "; ".join(found) if found else ""
-
-
-def run_table(metrics: dict[str, Any], folder: Path) -> str:
-    """What a person sees at the end of a run."""
-    lines = [columns(comparison(metrics)), ""]
-    if metrics.get("baselines"):
-        lines += [columns(four_models(metrics)), "", metrics["verdict"]["sentence"]]
-    lines += [line for line in (final_line(metrics), selection_line(metrics)) if line]
-    lines.append(kept(metrics))
-    if metrics["full"]["test"] is None:
-        lines.append(OPTIMISTIC)
-    influence, seconds = metrics["influence"], metrics["seconds"]
-    if metrics["noise"]:
-        lines.append(
-            f"{metrics['noise']['precision']:.1%} of the {metrics['noise']['flipped']:,} rows with "
-            f"the largest φ have a flipped label; AUC {metrics['noise']['auc']:.3f}"
+        reasons.append(
+            "the solve is inaccurate (relative residual): lower solver.tol or use another solver"
         )
-    if doubt(metrics):
-        lines.append(doubt(metrics))
-    lines += [
-        f"{influence['harmful_fraction']:.1%} of the rows harm; solve: {influence['status']}, "
-        f"relative residual {influence['relative_residual']:.0e}, "
+    if not influence["identity_error"] <= TRUSTED:
+        reasons.append("the fit is not at its optimum (identity error): lower model.tol or model.C")
+    return "Do not trust φ: " + "; ".join(reasons) if reasons else ""
+
+
+def noise_line(metrics: Metrics) -> str:
+    """How many of the flipped labels φ has found; empty when none were flipped."""
+    noise = metrics.get("noise")
+    if not noise:
+        return ""
+    return (
+        f"{noise['precision']:.1%} of the {noise['flipped']:,} rows with the largest φ have a "
+        f"flipped label; AUC {noise['auc']:.3f}"
+    )
+
+
+def run_table(metrics: Metrics, folder: Path) -> str:
+    """What a person sees at the end of a run."""
+    influence, seconds = metrics["influence"], metrics["seconds"]
+    tables = [columns(comparison(metrics)), ""]
+    if metrics.get("baselines"):
+        tables += [columns(baseline_table(metrics)), "", metrics["verdict"]["sentence"]]
+    sentences = [
+        final_line(metrics),
+        selection_line(metrics),
+        kept(metrics),
+        OPTIMISTIC if metrics["full"]["test"] is None else "",
+        noise_line(metrics),
+        doubt(metrics),
+        f"{influence['harmful_fraction']:.1%} of the rows are harmful; solve: "
+        f"{influence['status']}, relative residual {influence['relative_residual']:.0e}, "
         f"identity error {influence['identity_error']:.0e}",
         f"{seconds['total']:.2f} s{cached(metrics)}   report: {folder / 'report.html'}",
     ]
-    return "\n".join(lines)
+    return "\n".join([*tables, *(sentence for sentence in sentences if sentence)])
 
 
-def cached(metrics: dict[str, Any]) -> str:
-    return " (θ̂ and φ from the cache)" if metrics["cache"] == "hit" else ""
+def cached(metrics: Metrics) -> str:
+    return " (θ̂ and φ from the cache)" if metrics.get("cache") == "hit" else ""
 
 
-def run_line(metrics: dict[str, Any], overrides: Sequence[str]) -> str:
+def run_line(metrics: Metrics, overrides: Sequence[str]) -> str:
     """What a person sees at the end of a point of a sweep."""
-    part = "validation" if metrics["full"]["test"] is None else "test"
-    full, subset = metrics["full"][part]["logloss"], metrics["subset"][part]["logloss"]
+    full, subset, part = metrics["full"]["test"], metrics["subset"]["test"], "test"
+    if full is None or subset is None:
+        full, subset = metrics["full"]["validation"], metrics["subset"]["validation"]
+        part = "validation"
     return (
-        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {subset:.4f} "
-        f"(full {full:.4f}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
+        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {subset['logloss']:.4f} "
+        f"(full {full['logloss']:.4f}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
     )

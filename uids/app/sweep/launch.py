@@ -18,8 +18,9 @@ from uids.app.progress import progress_bar
 from uids.app.sweep.plan import Point, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError
+from uids.report.plan import write_plan
 from uids.report.run import read_metrics, write_failure
-from uids.report.summary import write_plan, write_summary
+from uids.report.summary import write_summary
 
 
 def sweep(arguments: list[str], config_dir: str | None = None) -> int:
@@ -48,7 +49,7 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
             print(write_summary(folder))
             raise
     print(write_summary(folder))
-    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in wanted)
+    failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
 
 

@@ -7,85 +7,104 @@ differ in their seed. Everything is of test rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from uids.backends import Array
-from uids.report.figures import BLUE, GREY, RED
+from uids.pipeline.metrics import Metrics
+from uids.report.figures import BLUE, GREY, RED, panels, shared_legend
 from uids.report.section import Run, Section
+from uids.report.table import trained_on
+from uids.system.statistics import standard_error, t_reach
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Setting = tuple[str, float, str, str]
+# The models that drop nothing.
 PLAIN = ("full", "full_plus_validation")
 NAMES = (*PLAIN, "subset", "subset_plus_validation")
+COLOURS = dict(zip(NAMES, (GREY, "black", BLUE, RED), strict=True))
+# Of the two-sided test of a win: the share of equal models that are told apart by chance.
 LEVEL = 0.05
+# Of the logloss: models that differ by less are the same but for rounding.
+ROUNDING = 1e-9
 PAIRED = (
     "A setting is a data set and a share of flipped labels. It is won by the subset with the "
     "validation rows where its mean test logloss over seeds is below that of the better plain "
     "model, paired over seeds at 5 %."
 )
 ERRORS = "Means over seeds ± standard error."
-COLOURS = dict(zip(NAMES, (GREY, "black", BLUE, RED), strict=True))
 
 
-def settings(runs: Sequence[dict[str, Any]]) -> dict[Setting, dict[str, Array]]:
-    """For each setting the test logloss of each of the four models, one a seed, and ``ratio``."""
-    found: dict[Setting, list[dict[str, float]]] = {}
+class Setting(NamedTuple):
+    dataset: str
+    noise: float
+    sampler: str
+    ratio: str
+
+
+class Seeds(NamedTuple):
+    """The runs of a setting, one entry a seed."""
+
+    losses: dict[str, Array]  # test logloss of each of the four models
+    ratios: Array
+
+
+def by_setting(runs: Sequence[Metrics]) -> dict[Setting, Seeds]:
+    groups: dict[Setting, list[Metrics]] = {}
     for run in runs:
-        if run.get("status") != "ok" or "baselines" not in run:
-            continue
-        config = run["config"]
-        shifted = config["split"]["kind"] == "shift"
-        key = (
-            run["dataset"]["name"] + (", shifted" if shifted else ""),
-            float(config["noise"]),
-            config["sampler"]["name"],
-            str(config["ratio"]),
-        )
-        ratio = run["selection"]["chosen"] if "selection" in run else config["ratio"]
-        losses = {name: run["baselines"][name]["test"]["logloss"] for name in NAMES}
-        found.setdefault(key, []).append({**losses, "ratio": float(ratio)})
+        if "baselines" in run:
+            groups.setdefault(setting_of(run), []).append(run)
     return {
-        key: {name: np.array([each[name] for each in lines]) for name in (*NAMES, "ratio")}
-        for key, lines in sorted(found.items())
+        setting: Seeds(
+            {
+                name: np.array([run["baselines"][name]["test"]["logloss"] for run in group])
+                for name in NAMES
+            },
+            np.array([kept_ratio(run) for run in group]),
+        )
+        for setting, group in sorted(groups.items())
     }
 
 
-def compare(losses: dict[str, Array]) -> tuple[str, str, float]:
-    """(the better plain baseline, "win", "tie" or "loss", mean difference) of the subset with the
-    validation rows, paired over seeds, two-sided at 5 %."""
-    from scipy.stats import t
+def setting_of(run: Metrics) -> Setting:
+    config = run["config"]
+    shifted = ", shifted" if config["split"]["kind"] == "shift" else ""
+    dataset, sampler = run["dataset"]["name"] + shifted, str(config["sampler"]["name"])
+    return Setting(dataset, float(config["noise"]), sampler, str(config["ratio"]))
 
+
+def kept_ratio(run: Metrics) -> float:
+    return float(run["selection"]["chosen"] if "selection" in run else run["config"]["ratio"])
+
+
+def compare(losses: dict[str, Array]) -> tuple[str, str, float]:
+    """(the better plain model, "win", "tie" or "loss", mean difference) of the subset with the
+    validation rows, paired over seeds, two-sided at LEVEL. A single seed is a tie."""
     rival = min(PLAIN, key=lambda name: losses[name].mean())
-    difference = losses["subset_plus_validation"] - losses[rival]
-    n, mean = len(difference), float(difference.mean())
-    if n < 2:
-        return rival, "tie", mean
-    reach = t.ppf(1 - LEVEL / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n)
-    # Models that are the same but for rounding are no win.
-    sure = abs(mean) > max(reach, 1e-9)
+    differences = losses["subset_plus_validation"] - losses[rival]
+    mean = float(differences.mean())
+    sure = abs(mean) > max(t_reach(differences, LEVEL), ROUNDING)
     return rival, ("win" if mean < 0 else "loss") if sure else "tie", mean
 
 
-def tables(runs: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
+def tables(runs: Sequence[Metrics]) -> tuple[list[list[str]], list[list[str]]]:
     """(one line for each setting, wins, ties and losses for each sampler and ratio), with heads."""
     head = ["dataset", "noise", "sampler", "ratio", "seeds", "mean ratio"]
-    head += [name.replace("_plus_", " + ") for name in NAMES]
-    lines = [[*head, "against the better plain one"]]
+    lines = [[*head, *map(trained_on, NAMES), "against the better plain model"]]
     count: dict[tuple[str, str], dict[str, int]] = {}
-    for key, losses in settings(runs).items():
-        name, noise, sampler, ratio = key
-        _, result, difference = compare(losses)
+    for setting, seeds in by_setting(runs).items():
+        dataset, noise, sampler, ratio = setting
+        _, result, difference = compare(seeds.losses)
         count.setdefault((sampler, ratio), {"win": 0, "tie": 0, "loss": 0})[result] += 1
-        cells = [mean_and_error(losses[each]) for each in NAMES]
-        n = len(losses["ratio"])
-        shown = [name, f"{noise:g}", sampler, ratio, str(n), f"{losses['ratio'].mean():.2f}"]
-        lines.append([*shown, *cells, f"{difference:+.4f} {result}"])
+        n, mean_ratio = len(seeds.ratios), f"{seeds.ratios.mean():.2f}"
+        cells = [mean_and_error(seeds.losses[name]) for name in NAMES]
+        first = [dataset, f"{noise:g}", sampler, ratio, str(n), mean_ratio]
+        lines.append([*first, *cells, f"{difference:+.4f} {result}"])
     short = [["sampler", "ratio", "wins", "ties", "losses"]]
-    short += [[*key, *(str(each[word]) for word in each)] for key, each in sorted(count.items())]
+    short += [[*key, *map(str, results.values())] for key, results in sorted(count.items())]
     return lines, short
 
 
@@ -101,37 +120,33 @@ def sections(runs: list[Run]) -> list[Section]:
 
 
 def mean_and_error(values: Array) -> str:
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return f"{values.mean():.4f} ± {error:.4f}"
+    return f"{values.mean():.4f} ± {standard_error(values) or 0.0:.4f}"
 
 
-def figure(runs: Sequence[dict[str, Any]]) -> Figure:
+def figure(runs: Sequence[Metrics]) -> Figure:
     """Test logloss over noise: a panel for each data set, a line for each of the four models, of
     the runs with ratio=auto (or of all, where there are none)."""
-    from matplotlib.figure import Figure
-
-    found = settings(runs)
-    chosen = {key: value for key, value in found.items() if key[3] == "auto"} or found
-    sampler = next(iter(chosen))[2]
-    names = list(dict.fromkeys(key[0] for key in chosen))
-    wide = min(4, len(names))
-    high = -(-len(names) // wide)
-    drawn = Figure(figsize=(2.9 * wide, 2.6 * high + 0.5), layout="constrained")
-    panels = drawn.subplots(high, wide, squeeze=False).ravel()
-    for axes, name in zip(panels, names, strict=False):
-        keys = [key for key in chosen if key[0] == name and key[2] == sampler]
-        for model in NAMES:
-            means = [chosen[key][model].mean() for key in keys]
-            n = [max(1, len(chosen[key][model])) for key in keys]
-            errors = [chosen[key][model].std() / np.sqrt(k) for key, k in zip(keys, n, strict=True)]
-            noise = [key[1] for key in keys]
-            label = model.replace("_plus_", " + ")
-            axes.errorbar(noise, means, errors, marker=".", color=COLOURS[model], label=label)
+    settings = by_setting(runs)
+    chosen = {key: seeds for key, seeds in settings.items() if key.ratio == "auto"} or settings
+    sampler = next(iter(chosen)).sampler
+    names = list(dict.fromkeys(setting.dataset for setting in chosen))
+    drawn, grid = panels(len(names), 4, (2.9, 2.6), (0, 0.5))
+    for axes, name in zip(grid, names, strict=True):
+        of_set = {s: v for s, v in chosen.items() if (s.dataset, s.sampler) == (name, sampler)}
+        draw_set(axes, of_set)
         axes.set_title(name, fontsize="medium")
         axes.set_xlabel("noise")
-    for axes in panels[len(names) :]:
-        axes.set_axis_off()
-    panels[0].set_ylabel("test logloss")
-    handles, labels = panels[0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=4)
+    grid[0].set_ylabel("test logloss")
+    shared_legend(drawn, grid[0], 4)
     return drawn
+
+
+def draw_set(axes: Axes, settings: dict[Setting, Seeds]) -> None:
+    """Means over seeds ± standard error, which a single seed has none of."""
+    noise = [setting.noise for setting in settings]
+    for model in NAMES:
+        losses = [seeds.losses[model] for seeds in settings.values()]
+        means = [values.mean() for values in losses]
+        errors = [standard_error(values) or 0.0 for values in losses]
+        label = trained_on(model)
+        axes.errorbar(noise, means, errors, marker=".", color=COLOURS[model], label=label)

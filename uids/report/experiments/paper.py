@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uids.report.figures import BLUE, GREY, RED
+from uids.report.figures import BLUE, GREY, RED, panels
 from uids.report.section import MARKS, Run, Section
-from uids.report.table import change, number, standard_error
+from uids.report.table import change, error_over_repeats, number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Test logloss at a ratio of 0.95, table 2 of the paper. "optimal" is its column OptLR.
+# The columns of table 2 of the paper. "optimal" is its OptLR.
 METHODS = ("full", "random", "optimal", "dropout", "linear", "sigmoid")
+# Test logloss at a ratio of 0.95, from the same table.
 PAPER = {
     "breast_cancer_scale": (0.0914, 0.0944, 0.0934, 0.0785, 0.0873, 0.0803),
     "diabetes_scale": (0.5170, 0.5180, 0.5232, 0.5083, 0.5127, 0.5068),
@@ -41,33 +45,42 @@ SPLITS = (
 )
 
 
+@dataclass(frozen=True)
+class Tested:
+    """A run with test rows, and what the table shows of it: test loglosses."""
+
+    run: Run
+    full: float
+    subset: float
+    error: float | None  # standard error over the draws
+
+    @property
+    def method(self) -> str:
+        """The sampler, with its α where that is a choice of the paper's."""
+        sampler = self.run.metrics["config"]["sampler"]
+        alpha = sampler.get("alpha") if self.run.sampler == "sigmoid" else None
+        return self.run.sampler if alpha is None else f"{self.run.sampler} α={alpha:g}"
+
+
 def sections(runs: list[Run]) -> list[Section]:
-    measured = [run for run in runs if run.metrics["full"]["test"] is not None]
-    sets = list(dict.fromkeys(run.metrics["dataset"]["name"] for run in measured))
-    measured.sort(key=lambda run: sets.index(run.metrics["dataset"]["name"]))
-    wide, marks = by_set(measured)
-    long = [["set", "split", "method", "draws", "measured", "±", "paper", "difference"]]
-    for run in measured:
-        name, split = run.metrics["dataset"]["name"], run.config["split"]["kind"]
-        if name != long[-1][0]:
-            full = run.metrics["full"]["test"]["logloss"]
-            long.append([name, split, "full", "", f"{full:.6f}", "", *against(name, "full", full)])
-        method = run.config["sampler"]["name"]
-        value, error = run.metrics["subset"]["test"]["logloss"], standard_error(run.metrics)
-        draws = len(run.metrics["subset"]["repeats"])
-        cells = [f"{value:.6f}", "" if error is None else f"{error:.6f}"]
-        long.append([name, split, label(run), str(draws), *cells, *against(name, method, value)])
-    figure = set_figure(measured)
+    sets = by_set(runs)
+    wide, marks = wide_table(sets)
     return [
-        Section("Test logloss", wide, 1, (MARKS,), "paper", figure, marks),
-        Section("Beside the paper's values", long, 3, (SPLITS, OPTIMAL)),
+        Section("Test logloss", wide, 1, (MARKS,), "paper", set_figure(sets), marks),
+        Section("Beside the paper's values", long_table(sets), 3, (SPLITS, OPTIMAL)),
     ]
 
 
-def label(run: Run) -> str:
-    sampler = run.config["sampler"]
-    alpha = sampler.get("alpha") if sampler["name"] == "sigmoid" else None
-    return sampler["name"] if alpha is None else f"{sampler['name']} α={alpha:g}"
+def by_set(runs: Sequence[Run]) -> dict[str, list[Tested]]:
+    """Data set ↦ its runs, in the order in which they come."""
+    sets: dict[str, list[Tested]] = {}
+    for run in runs:
+        full, subset = run.metrics["full"]["test"], run.metrics["subset"]["test"]
+        if full is not None and subset is not None:
+            error = error_over_repeats(run.metrics)
+            tested = Tested(run, full["logloss"], subset["logloss"], error)
+            sets.setdefault(run.dataset, []).append(tested)
+    return sets
 
 
 def paper_value(name: str, method: str) -> float | None:
@@ -81,66 +94,62 @@ def against(name: str, method: str, value: float) -> list[str]:
     return ["", ""] if paper is None else [f"{paper:.4f}", change(paper, value)]
 
 
-def grouped(runs: list[Run]) -> dict[str, dict[str, float]]:
-    """Set ↦ {"full": …, "random": …, "sigmoid α=5": …}."""
-    found: dict[str, dict[str, float]] = {}
-    for run in runs:
-        values = found.setdefault(run.metrics["dataset"]["name"], {})
-        values.setdefault("full", run.metrics["full"]["test"]["logloss"])
-        values[label(run)] = run.metrics["subset"]["test"]["logloss"]
-    return found
-
-
-def by_set(runs: list[Run]) -> tuple[list[list[str]], dict[tuple[int, int], str]]:
-    """A row for each set, a column for each method: the paper's form."""
-    names = list(dict.fromkeys(["full", *(run.config["sampler"]["name"] for run in runs)]))
-    rows, marks = [["set", *names]], {}
-    for name, values in grouped(runs).items():
-        cells = []
-        best = min(values.values())
-        for j, method in enumerate(names, 1):
-            # Several α for one set: the best stands for all, and the longer table shows them all.
-            mine = [value for key, value in values.items() if key.partition(" ")[0] == method]
-            cells.append(number(min(mine)) if mine else "")
-            if mine and min(mine) == best:
-                marks[len(rows), j] = "u"
-            elif mine and min(mine) < values["full"]:
-                marks[len(rows), j] = "b"
-        rows.append([name, *cells])
+def wide_table(
+    sets: dict[str, list[Tested]],
+) -> tuple[list[list[str]], dict[tuple[int, int], str]]:
+    """A row for each set, a column for each method: the paper's form. And its marks."""
+    samplers = dict.fromkeys(each.run.sampler for tested in sets.values() for each in tested)
+    rows, marks = [["set", "full", *samplers]], {}
+    for name, tested in sets.items():
+        full = tested[0].full
+        # Several α for one set: the best stands for all, and the longer table shows them all.
+        best = {"full": full}
+        for each in tested:
+            best[each.run.sampler] = min(each.subset, best.get(each.run.sampler, np.inf))
+        for column, method in enumerate(rows[0][1:], 1):
+            if best.get(method) == min(best.values()):
+                marks[len(rows), column] = "u"
+            elif best.get(method, full) < full:
+                marks[len(rows), column] = "b"
+        rows.append([name, *(number(best.get(method)) for method in rows[0][1:])])
     return rows, marks
 
 
-def set_figure(runs: list[Run]) -> Figure:
-    """For each set the measured value of each method, the paper's, and the full set as a line."""
-    from matplotlib.figure import Figure
+def long_table(sets: dict[str, list[Tested]]) -> list[list[str]]:
+    """A row for each set and method, with the paper's value and the difference from it."""
+    rows = [["set", "split", "method", "draws", "measured", "±", "paper", "difference"]]
+    for name, tested in sets.items():
+        full, split = tested[0].full, tested[0].run.split
+        rows.append([name, split, "full", "", f"{full:.6f}", "", *against(name, "full", full)])
+        for each in tested:
+            draws = str(len(each.run.metrics["subset"]["repeats"]))
+            error = "" if each.error is None else f"{each.error:.6f}"
+            cells = [each.method, draws, f"{each.subset:.6f}", error]
+            paper = against(name, each.run.sampler, each.subset)
+            rows.append([name, each.run.split, *cells, *paper])
+    return rows
 
-    names = list(grouped(runs))
-    across = min(3, len(names))
-    down = -(-len(names) // across)
-    figure = Figure(figsize=(4 * across + 0.5, 2.9 * down), layout="constrained")
-    panels = figure.subplots(down, across, squeeze=False).ravel()
-    for axes, name in zip(panels, names, strict=False):
-        mine = [run for run in runs if run.metrics["dataset"]["name"] == name]
-        values = [run.metrics["subset"]["test"]["logloss"] for run in mine]
-        errors = [2 * (standard_error(run.metrics) or 0.0) for run in mine]
-        place = np.arange(len(mine))
-        style = {"fmt": "o", "color": BLUE, "capsize": 3, "label": "measured ± 2 s.e."}
-        axes.errorbar(place, values, errors, **style)
-        told = [paper_value(name, run.config["sampler"]["name"]) for run in mine]
-        there = [i for i, value in enumerate(told) if value is not None]
-        axes.plot(
-            place[there],
-            [told[i] for i in there],
-            linestyle="",
-            marker="x",
-            color=RED,
-            label="paper",
-        )
-        axes.axhline(mine[0].metrics["full"]["test"]["logloss"], color=GREY, linestyle=":")
-        axes.set_title(f"{name} (split: {mine[0].config['split']['kind']})", fontsize="medium")
-        axes.set_xticks(place, [label(run) for run in mine], rotation=45, ha="right", fontsize=8)
-    for axes in panels[len(names) :]:
-        axes.set_axis_off()
-    handles, labels = panels[0].get_legend_handles_labels()
+
+def set_figure(sets: dict[str, list[Tested]]) -> Figure:
+    """For each set the measured value of each method, the paper's, and the full set as a line."""
+    figure, grid = panels(len(sets), 3, (4, 2.9), (0.5, 0))
+    for axes, (name, tested) in zip(grid, sets.items(), strict=True):
+        draw_set(axes, name, tested)
+    handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure
+
+
+def draw_set(axes: Axes, name: str, tested: Sequence[Tested]) -> None:
+    place = np.arange(len(tested))
+    values = [each.subset for each in tested]
+    errors = [2 * (each.error or 0.0) for each in tested]
+    label = "measured ± 2 s.e."
+    axes.errorbar(place, values, errors, fmt="o", color=BLUE, capsize=3, label=label)
+    paper = [(i, paper_value(name, each.run.sampler)) for i, each in enumerate(tested)]
+    known = [(i, value) for i, value in paper if value is not None]
+    x, y = [i for i, _ in known], [value for _, value in known]
+    axes.plot(x, y, linestyle="", marker="x", color=RED, label="paper")
+    axes.axhline(tested[0].full, color=GREY, linestyle=":")
+    axes.set_title(f"{name} (split: {tested[0].run.split})", fontsize="medium")
+    axes.set_xticks(place, [each.method for each in tested], rotation=45, ha="right", fontsize=8)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uids.report.figures import BLUE, RED
+from uids.report.figures import BLUE, RED, new_figure
 from uids.report.section import Run, Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAPER = {  # seconds, table 3 of the paper, on its authors' machines
+# Seconds, table 3 of the paper, on its authors' machines.
+PAPER = {
     "diabetes_scale": 0.03,
     "news20": 2.77,
     "cifar10_cat_dog": 5.85,
@@ -23,20 +24,21 @@ PAPER = {  # seconds, table 3 of the paper, on its authors' machines
 HEAD = ["set", "training rows", "features", "solver", "iterations", "fit", "influence", "paper"]
 SECONDS = (
     "Seconds, from metrics.json; influence is the solve and one product, without the fit. The "
-    "paper's are of other machines and, for Criteo and Avazu, of the whole files: a figure to "
-    "compare the order of magnitude by, no more."
+    "paper's are of other machines and, for Criteo and Avazu, of the whole files: only the order "
+    "of magnitude can be compared."
 )
 
 
 def sections(runs: list[Run]) -> list[Section]:
     rows = [HEAD]
     for run in runs:
-        data, influence, seconds = (run.metrics[k] for k in ("dataset", "influence", "seconds"))
-        solver = influence["solver"].partition(":")[0] or run.config["solver"]["name"]
-        paper = PAPER.get(data["name"])
+        data, seconds = run.metrics["dataset"], run.metrics["seconds"]
+        influence = run.metrics["influence"]
+        solver = influence["solver"].partition(":")[0] or run.solver
+        paper = PAPER.get(run.dataset)
         rows.append(
             [
-                data["name"],
+                run.dataset,
                 f"{data['rows']['train']:,}",
                 f"{data['features']:,}",
                 solver,
@@ -50,20 +52,19 @@ def sections(runs: list[Run]) -> list[Section]:
 
 
 def figure(runs: list[Run]) -> Figure:
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(6.5, 1.2 + 0.4 * len(runs)), layout="constrained")
+    """A bar for each run, on a logarithmic axis, and the paper's time as a cross."""
+    drawn = new_figure(6.5, 1.2 + 0.4 * len(runs))
     axes = drawn.subplots()
     place = np.arange(len(runs))
-    names = [run.metrics["dataset"]["name"] for run in runs]
+    names = [run.dataset for run in runs]
     axes.barh(place, [run.metrics["seconds"]["influence"] for run in runs], color=BLUE)
-    there = [i for i, name in enumerate(names) if name in PAPER]
-    told = [PAPER[names[i]] for i in there]
-    axes.plot(told, place[there], linestyle="", marker="x", color=RED, label="paper")
+    timed = [i for i, name in enumerate(names) if name in PAPER]
+    paper = [PAPER[names[i]] for i in timed]
+    axes.plot(paper, place[timed], linestyle="", marker="x", color=RED, label="paper")
     axes.set_yticks(place, names)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("seconds of the influence stage")
-    if there:
+    if timed:
         axes.legend()
     return drawn

@@ -13,6 +13,7 @@ import pytest
 import uids
 from uids.report import page
 from uids.report.run import read_metrics, rebuild_run, write_failure, write_run
+from uids.report.section import Section
 from uids.report.table import change, columns
 from uids.system.files import plain, replacing, write_json
 
@@ -50,9 +51,9 @@ def test_metrics(folder):
         assert keys <= set(metrics[part]), part
     for model in ("full", "subset"):
         for part in ("validation", "test"):
-            found = metrics[model][part]
-            assert set(found) == {"logloss", "accuracy", "auc", "worst_case_logloss"}
-            assert set(found["worst_case_logloss"]) == {"0.1", "1.0"}
+            measures = metrics[model][part]
+            assert set(measures) == {"logloss", "accuracy", "auc", "worst_case_logloss"}
+            assert set(measures["worst_case_logloss"]) == {"0.1", "1.0"}
     assert len(metrics["subset"]["repeats"]) == 2
     assert set(metrics["subset"]["repeats"][0]) == {"seed", "size", "validation", "test", "gamma"}
 
@@ -106,9 +107,17 @@ def test_failures_are_on_record(tmp_path):
     }
     with pytest.raises(uids.UidsError, match="failed: ratio must be"):
         rebuild_run(tmp_path)
-    assert read_metrics(tmp_path / "nowhere") == {}
-    (tmp_path / "metrics.json").write_text('{"status": "o')
-    assert read_metrics(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "content", ["", '{"status": "o', "[]", '{"status": "ok"}', '{"schema": 1}']
+)
+def test_what_cannot_be_read_is_as_good_as_missing(tmp_path, content):
+    assert read_metrics(tmp_path / "nowhere") == {"status": "missing"}
+    (tmp_path / "metrics.json").write_text(content)
+    assert read_metrics(tmp_path) == {"status": "missing"}
+    with pytest.raises(uids.UidsError, match=r"metrics\.json is missing or damaged"):
+        rebuild_run(tmp_path)
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -148,6 +157,11 @@ def test_what_a_stranger_wrote_is_escaped():
     for tag in ("b", "i", "u", "p"):
         assert f"<{tag}>" not in text
         assert f"&lt;{tag}&gt;" in text
+
+
+def test_the_title_of_a_section_is_escaped(tmp_path):
+    body = "".join(Section("<b>", [["a"], ["1"]]).html(tmp_path))
+    assert "<h2>&lt;b&gt;</h2>" in body
 
 
 def test_columns_put_numbers_right():

@@ -1,7 +1,9 @@
 """The experiments of conf/experiment, each run small, and what their reports say."""
 
 import csv
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
@@ -9,11 +11,13 @@ import real_data
 from sklearn.datasets import dump_svmlight_file
 
 import uids
+from uids.pipeline.settings import SweepSettings
+from uids.report import experiments
 from uids.report.experiments.paper import METHODS, PAPER
 from uids.report.experiments.timing import PAPER as PAPER_SECONDS
 
 FAST = "repeats=2"
-CONF = Path(__file__).parent.parent / "conf" / "experiment"
+CONF = Path(__file__).parents[2] / "conf" / "experiment"
 SMALL = {
     "alpha": [],
     "auto": ["dataset=breast_cancer_scale", "sampler=dropout", "noise=0.2", "seed=0,1"],
@@ -131,6 +135,23 @@ def test_several_grids_in_a_file_of_ones_own(cli, tmp_path):
     assert seen == expected
 
 
+def test_every_report_has_its_module_and_every_module_its_name():
+    modules = {info.name for info in iter_modules(experiments.__path__)}
+    assert set(experiments.REPORTS) == {"points", *modules}
+    assert SweepSettings().report in experiments.REPORTS
+    for report in experiments.REPORTS:
+        SweepSettings(report=report)
+    for target in experiments.MODULES.values():
+        assert callable(import_module(target).sections)
+
+
+def test_an_unknown_report_in_a_plan_is_told(cli, tmp_path):
+    (tmp_path / "sweep.json").write_text('{"report": "papper", "points": []}')
+    code, _, err = cli("report", tmp_path)
+    assert code == 1
+    assert "sweep.json: unknown report 'papper'. Did you mean 'paper'?" in err
+
+
 def test_an_unknown_report_is_told(cli):
     code, _, err = cli("sweep.report=papper", "seed=0,1", "-m")
     assert code == 1
@@ -192,10 +213,12 @@ def test_means_over_seeds(cli, tmp_path):
     assert [row[:2] for row in shown] == [["0.7", "3"], ["0.9", "3"]]
     for row in shown:
         mine = [line for line in lines(folder) if line["ratio"] == row[0]]
-        for at, name in ((2, "full_test_logloss"), (9, "subset_test_accuracy")):
+        for column, name in ((2, "full_test_logloss"), (9, "subset_test_accuracy")):
             values = [float(line[name]) for line in mine]
             expected = np.mean(values), np.std(values, ddof=1) / np.sqrt(3)
-            assert [float(cell) for cell in row[at : at + 2]] == pytest.approx(expected, abs=6e-5)
+            assert [float(cell) for cell in row[column : column + 2]] == pytest.approx(
+                expected, abs=6e-5
+            )
     assert "3 " in out
 
 

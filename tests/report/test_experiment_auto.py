@@ -33,7 +33,6 @@ def test_a_line_for_each_setting_and_what_it_came_to():
         same = run["baselines"]["full_plus_validation"]["test"]["logloss"]
         run["baselines"]["subset_plus_validation"]["test"]["logloss"] = same
     runs += [made(0.1, seed, 0.02, ratio=0.95) for seed in range(10)]
-    runs.append({"status": "failed", "error": "no"})
     lines, short = tables(runs)
     assert [line[:6] for line in lines[1:]] == [
         ["wine", "0", "dropout", "auto", "10", "0.80"],
@@ -59,6 +58,16 @@ def test_the_comparison_is_a_paired_t_test():
         assert rival == "full_plus_validation"
         assert (result != "tie") == (peer.pvalue < 0.05)
         assert np.sign(difference) == np.sign(peer.statistic)
+
+
+def test_the_bars_of_the_figure_are_standard_errors():
+    runs = [made(0.1, seed, 0.02) for seed in range(3)]
+    axes = figure(runs).axes[0]
+    for name, bars in zip(NAMES, axes.containers, strict=True):
+        values = [run["baselines"][name]["test"]["logloss"] for run in runs]
+        (low, high) = bars.lines[2][0].get_segments()[0][:, 1]
+        assert (high - low) / 2 == pytest.approx(np.std(values, ddof=1) / np.sqrt(3))
+        assert (high + low) / 2 == pytest.approx(np.mean(values))
 
 
 @pytest.mark.parametrize("count", [1, 5])

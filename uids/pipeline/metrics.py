@@ -1,0 +1,240 @@
+"""``metrics.json``, schema 1, as types: what a run writes and the report reads.
+
+At run time all of these are plain dictionaries. A number that is not finite is null in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+Part = Literal["validation", "test"]
+PARTS: tuple[Part, ...] = ("validation", "test")
+Measure = Literal["logloss", "accuracy", "auc"]
+MEASURES: tuple[Measure, ...] = ("logloss", "accuracy", "auc")
+
+# A component's ``name`` and the values of its fields, which are whatever its author declared.
+ComponentConfig = dict[str, object]
+
+
+class PlainMeasures(TypedDict):
+    """Means over some rows. The AUC is null where the rows are all of one class."""
+
+    logloss: float
+    accuracy: float
+    auc: float | None
+
+
+class Measures(PlainMeasures):
+    worst_case_logloss: dict[str, float]  # δ of the χ² ball, as "0.1" ↦ the worst logloss over it
+
+
+class PartMeasures(TypedDict):
+    """One model on the validation and on the test rows; null where there are no test rows."""
+
+    validation: Measures
+    test: Measures | None
+
+
+class Repeat(PartMeasures):
+    """One subset, drawn with ``seed`` and refitted."""
+
+    seed: int
+    size: int  # rows
+    gamma: float  # ‖θ̃ − θ̂‖²
+
+
+class SubsetMetrics(PartMeasures):
+    """Means over the repeats, and each of them."""
+
+    size: float
+    gamma: float
+    repeats: list[Repeat]
+
+
+class InfluenceMetrics(TypedDict):
+    """How φ was computed, whether it can be trusted, and how it is distributed."""
+
+    status: str  # "converged", or the sentence that says why not and what to change
+    solver: str  # what an automatic choice came to, and why; else empty
+    iterations: int
+    relative_residual: float  # tests the solve
+    identity_error: float  # tests the fit
+    harmful_fraction: float
+    minimum: float
+    maximum: float
+    sum: float
+
+
+class _ChosenAlpha(TypedDict, total=False):
+    alpha: list[float | None]  # of each candidate, where α was chosen too
+    chosen_alpha: float
+
+
+class SelectionMetrics(_ChosenAlpha):
+    """The candidates of ``ratio=auto``, entry by entry, and the one that was chosen."""
+
+    grid: list[float]  # ratios
+    mean: list[float]  # of the held-out difference to the full set
+    standard_error: list[float]
+    chosen: float
+    reason: str
+    not_tried: list[float]
+    folds: int
+
+
+class Baseline(TypedDict):
+    """One of the models that a subset has to beat, on the test rows."""
+
+    test: PlainMeasures
+
+
+class Verdict(TypedDict):
+    """Which of the baselines to use, and how sure that is."""
+
+    use: str
+    lowest: str
+    against: str
+    difference: float  # of the logloss
+    interval: list[float]  # low and high end, 95 % for all comparisons together
+    sure: bool
+    sentence: str
+
+
+class NoiseMetrics(TypedDict):
+    """How well φ finds the labels that ``noise`` flipped."""
+
+    flipped: int  # labels
+    precision: float
+    recall: float
+    auc: float
+
+
+class SamplingMetrics(TypedDict):
+    gradient_bound: float | None  # σ, of the samplers that have one
+
+
+class RowCounts(TypedDict):
+    train: int
+    validation: int
+    test: int
+
+
+class DatasetMetrics(TypedDict):
+    name: str
+    rows: RowCounts
+    features: int
+    classes: int
+    labels: list[str]
+    flipped: int  # labels that ``noise`` flipped
+
+
+class Seconds(TypedDict):
+    """Spent in each stage, in the order in which a run comes to them."""
+
+    load: float
+    fit: float
+    influence: float
+    choose: float
+    sample: float
+    refit: float
+    evaluate: float
+    total: float
+
+
+class PluginVersion(TypedDict):
+    kind: str
+    name: str
+    package: str
+    version: str
+
+
+_Versions = TypedDict(
+    "_Versions",
+    {"numpy": str, "scipy": str, "scikit-learn": str, "hydra-core": str},
+    total=False,
+)
+
+
+class Environment(_Versions):
+    uids: str
+    python: str
+    platform: str
+    plugins: list[PluginVersion]
+
+
+class SplitConfig(TypedDict):
+    kind: str
+    train: float | None
+    validation: float
+    test: float
+    seed: int | None
+
+
+class _MoreConfig(TypedDict, total=False):
+    """What the contract does not name, so that a file of another version may lack it."""
+
+    final: str
+    stratify: bool
+    split: SplitConfig
+    choose: dict[str, object]
+    noise: float
+    probes: int
+    cache: bool
+    download: bool
+
+
+class Config(_MoreConfig):
+    """Everything that decides the result."""
+
+    dataset: ComponentConfig
+    model: ComponentConfig
+    solver: ComponentConfig
+    sampler: ComponentConfig
+    backend: ComponentConfig
+    ratio: float | str
+    draw: str
+    seed: int
+    repeats: int
+
+
+class _MoreMetrics(TypedDict, total=False):
+    """There in some runs only, or beyond the contract."""
+
+    baselines: dict[str, Baseline]  # with test rows
+    verdict: Verdict  # with test rows
+    selection: SelectionMetrics  # with ratio=auto or alpha=auto
+    backend: str
+    sampling: SamplingMetrics
+    noise: NoiseMetrics | None
+    cache: str  # "hit", "miss" or "off"
+    command: str  # of runs that were started from a command line
+    identity: str  # of the same: what decides these numbers, see uids/pipeline/identity.py
+
+
+class Metrics(_MoreMetrics):
+    """A run that went well."""
+
+    schema: int
+    status: Literal["ok"]
+    dataset: DatasetMetrics
+    config: Config
+    full: PartMeasures
+    subset: SubsetMetrics
+    influence: InfluenceMetrics
+    seconds: Seconds
+    environment: Environment
+
+
+class FailedRun(TypedDict):
+    """A run that stopped: why, and the config as far as it was composed."""
+
+    schema: int
+    status: Literal["failed"]
+    error: str
+    config: dict[str, object]
+
+
+class NoRun(TypedDict):
+    """In place of metrics, where there are none or none that can be read."""
+
+    status: Literal["missing"]

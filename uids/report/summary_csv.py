@@ -1,0 +1,112 @@
+"""The lines of a sweep, one a run: the columns of ``summary.csv``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Metrics, NoRun
+from uids.report.plan import PlannedPoint
+from uids.report.table import error_over_repeats
+
+# Keys of a config that change no result, so that no sweep is over them.
+IDLE = ("cache", "download")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was run, how it ended, and its numbers, of which there are none unless it ended well."""
+
+    run: str
+    status: str  # "ok", "failed", "skipped" or "not run"
+    config: Mapping[str, object]  # flat: {"sampler": "sigmoid", "sampler.alpha": 5}
+    numbers: Mapping[str, float | None]
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    def shown(self, key: str) -> str:
+        """The value of a key of the config; empty where the run has no such key."""
+        return str(self.config.get(key, ""))
+
+
+def line_of(point: PlannedPoint, metrics: Metrics | FailedRun | NoRun) -> Line:
+    run, config = point["run"], point["config"]
+    if metrics["status"] == "ok":
+        return Line(run, "ok", flat(metrics["config"]), numbers(metrics), point["skipped"])
+    status, reason = "skipped" if point["skipped"] else "not run", point["skipped"]
+    if metrics["status"] == "failed":
+        status, reason, config = "failed", metrics["error"], metrics["config"] or config
+    return Line(run, status, flat(config) or typed(point["overrides"]), {}, reason)
+
+
+def numbers(metrics: Metrics) -> dict[str, float | None]:
+    """The columns behind those of the config."""
+    subset, influence = metrics["subset"], metrics["influence"]
+    columns: dict[str, float | None] = {
+        "rows_train": metrics["dataset"]["rows"]["train"],
+        "rows_kept": subset["size"],
+    }
+    for part in PARTS:
+        for model, measures in (("full", metrics["full"][part]), ("subset", subset[part])):
+            for measure in MEASURES:
+                value = None if measures is None else measures[measure]
+                columns[f"{model}_{part}_{measure}"] = value
+    return {
+        **columns,
+        "subset_test_logloss_se": error_over_repeats(metrics),
+        "gamma": subset["gamma"],
+        "iterations": influence["iterations"],
+        "relative_residual": influence["relative_residual"],
+        "influence_seconds": metrics["seconds"]["influence"],
+        "seconds": metrics["seconds"]["total"],
+    }
+
+
+def flat(config: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """{"sampler": {"name": "sigmoid", "alpha": 5}} ↦ {"sampler": "sigmoid", "sampler.alpha": 5}"""
+    columns: dict[str, object] = {}
+    for key, value in config.items():
+        name = prefix.removesuffix(".") if key == "name" and prefix else prefix + key
+        if isinstance(value, dict):
+            columns |= flat(value, f"{name}.")
+        else:
+            columns[name] = "" if value is None else value
+    return columns
+
+
+def typed(overrides: Sequence[str]) -> dict[str, object]:
+    """In place of a config that could not be composed: what was typed."""
+    pairs = (word.partition("=") for word in overrides)
+    return {key: value for key, equals, value in pairs if equals}
+
+
+def csv_text(lines: Sequence[Line]) -> str:
+    rows = [
+        {"run": line.run, "status": line.status, **line.config, **line.numbers} for line in lines
+    ]
+    names = [*dict.fromkeys(name for row in rows for name in row), "error"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    for line, row in zip(lines, rows, strict=True):
+        writer.writerow({**row, "error": line.error})
+    return text.getvalue()
+
+
+def varying(lines: Sequence[Line]) -> list[str]:
+    """The config keys that are not the same in every run: what the sweep was over."""
+    names = dict.fromkeys(name for line in lines for name in line.config)
+    composed = [line for line in lines if "seed" in line.config]  # the others know their overrides
+
+    def differs(name: str) -> bool:
+        values = {line.shown(name) for line in composed}
+        values |= {line.shown(name) for line in lines if name in line.config}
+        return len(values) > 1
+
+    swept = [name for name in names if name not in IDLE and not name.startswith("sweep.")]
+    return [name for name in swept if differs(name)] or ["sampler"]

@@ -1,0 +1,76 @@
+"""The figure of a sweep: what the key with the most values did to the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from uids.report.figures import GREY, new_figure, shared_legend
+from uids.report.summary_csv import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The title of each panel, the column of the subset, and that of the full set, if it has one.
+PANELS = (
+    ("validation logloss", "subset_validation_logloss", "full_validation_logloss"),
+    ("test logloss", "subset_test_logloss", "full_test_logloss"),
+    ("test accuracy", "subset_test_accuracy", "full_test_accuracy"),
+    ("Γ = ‖θ̃ − θ̂‖²", "gamma", ""),
+)
+# The largest value of a key over its smallest, beyond which its axis is logarithmic.
+WIDE = 20
+
+
+def sweep_figure(lines: Sequence[Line], keys: Sequence[str]) -> Figure | None:
+    """A panel for each measure, over the numeric key with the most values; a curve for each
+    combination of the other keys, dotted for the full set. None when nothing numeric was swept."""
+    key = max(keys, key=lambda each: len(set(numeric_values(lines, each))), default="")
+    values = set(numeric_values(lines, key))
+    if len(values) < 2:
+        return None
+    curves = by_other_keys(lines, key, [other for other in keys if other != key])
+    drawn = [each for each in PANELS if not each[2] or lines[0].numbers.get(each[2]) is not None]
+    down = (len(drawn) + 1) // 2
+    figure = new_figure(8.6, 3.2 * down + 0.6)
+    for axes, (title, subset, full) in zip(figure.subplots(down, 2).ravel(), drawn, strict=True):
+        draw_panel(axes, curves, key, subset, full)
+        axes.set_xlabel(key)
+        axes.set_title(title, fontsize="medium")
+        if min(values) > 0 and max(values) / min(values) > WIDE:
+            axes.set_xscale("log")
+    axes.plot([], [], linestyle=":", color=GREY, linewidth=1, label="full set")
+    shared_legend(figure, axes, 5)
+    return figure
+
+
+def numeric_values(lines: Sequence[Line], key: str) -> list[float]:
+    """One a line; none at all where one of them is no number."""
+    values = [line.config.get(key) for line in lines]
+    numeric = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return numeric if len(numeric) == len(values) else []
+
+
+def by_other_keys(lines: Sequence[Line], key: str, others: Sequence[str]) -> dict[str, list[Line]]:
+    """Label ↦ the lines of one curve, in the order of ``key``."""
+    ordered = zip(numeric_values(lines, key), lines, strict=True)
+    curves: dict[str, list[Line]] = {}
+    for _, line in sorted(ordered, key=lambda pair: pair[0]):
+        label = ", ".join(filter(None, (line.shown(other) for other in others)))
+        curves.setdefault(label, []).append(line)
+    return curves
+
+
+def draw_panel(axes: Axes, curves: dict[str, list[Line]], key: str, subset: str, full: str) -> None:
+    for label, curve in curves.items():
+        x = numeric_values(curve, key)
+        axes.plot(x, column(curve, subset), marker=".", label=label or "subset")
+        if full:
+            axes.plot(x, column(curve, full), ":", color=GREY, linewidth=1)
+
+
+def column(lines: Sequence[Line], name: str) -> list[float]:
+    """A number that is not known leaves a gap in its curve."""
+    values = [line.numbers[name] for line in lines]
+    return [float("nan") if value is None else value for value in values]
