@@ -13,8 +13,6 @@ import scipy.sparse as sp
 from uids.backends.matrix import Array, Matrix
 from uids.system.tuning import BLOCK_BYTES
 
-DENSE_NUMBERS = 2**22  # of rows that are made dense together
-
 
 class Host:
     """``X[index]``, or all of X where ``index`` is None; nothing is copied until it is fetched."""
@@ -51,11 +49,6 @@ class Host:
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64), ``height`` rows at a time or within BLOCK_BYTES."""
         return blocks(self.X, self.index, height)
-
-    def dense_blocks(self) -> Iterator[tuple[int, Array]]:
-        """The same as numpy arrays, within DENSE_NUMBERS."""
-        for start, block in self.blocks(max(1, DENSE_NUMBERS // max(1, self.shape[1]))):
-            yield start, block.toarray() if self.sparse else block
 
     @cached_property
     def fingerprint(self) -> str:
@@ -99,7 +92,7 @@ def blocks(
 
 
 class HostMatrix(Matrix):
-    """A matrix whose rows are in this process too: facts and the rarer products come from there.
+    """A matrix whose rows are in this process too: facts come from there.
 
     ``whole`` is the matrix of which it is a view, if it is one.
     """
@@ -125,44 +118,12 @@ class HostMatrix(Matrix):
     def fingerprint(self) -> str:
         return self.host.fingerprint
 
+    def _blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
+        return self.host.blocks(height)
+
     def fetch(self) -> Any:
         return self.host.fetch()
 
     def _rows(self, index: Array) -> Matrix:
         """A copy; a backend whose rows can be views of the whole has its own."""
         return self.like(self.fetch()[index])
-
-    def square_tdot(self, W: Array) -> Array:
-        total = np.zeros((self.shape[1], *W.shape[1:]))
-        for start, block in self.host.blocks():
-            square = block.copy() if self.sparse else block * block
-            if self.sparse:
-                square.data *= square.data
-            total += square.T @ W[start : start + block.shape[0]]
-        return total
-
-    def gram(self, w: Array) -> Array:
-        total = np.zeros((self.shape[1], self.shape[1]))
-        for start, block in self.host.blocks():
-            weight = w[start : start + block.shape[0], None]
-            if self.sparse:
-                total += (block.T @ block.multiply(weight)).toarray()
-            else:
-                total += block.T @ (block * weight)
-        return total
-
-    def quadratic(self, A: Array) -> Array:
-        forms = np.empty(self.shape[0])
-        for start, block in self.host.dense_blocks():
-            forms[start : start + len(block)] = np.einsum("ij,ij->i", block @ A, block)
-        return forms
-
-    def row_squares(self) -> Array:
-        squares = np.empty(self.shape[0])
-        for start, block in self.host.blocks():
-            if self.sparse:
-                part = np.asarray(block.multiply(block).sum(axis=1)).ravel()
-            else:
-                part = np.einsum("ij,ij->i", block, block)
-            squares[start : start + block.shape[0]] = part
-        return squares

@@ -5,13 +5,18 @@ Where X lies (in this process, on a device, in files, on other machines) is the 
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from uids.system.tuning import BLOCK_BYTES
+
 Array = npt.NDArray[Any]
+DENSE_NUMBERS = 2**22  # of rows that are made dense together
 
 
 class Matrix(ABC):
@@ -29,8 +34,9 @@ class Matrix(ABC):
     | ``quadratic(A)``       | x_iᵀ A x_i        | (d, d) → (n,)             |
     | ``row_squares()``      | ‖x_i‖²            | → (n,)                    |
 
-    The first two are required; the others have a default that is put together from them, from
-    ``fetch``, or from parts. What is handed out may be changed in place by whoever gets it.
+    The first two are required, and so are parts of it: ``_rows``, ``like`` and ``fetch``. All
+    others have a default on top of these. What is handed out may be changed in place by whoever
+    gets it.
     """
 
     shape: tuple[int, int]
@@ -54,34 +60,67 @@ class Matrix(ABC):
     def outer_dot(self, u: Array) -> Array:
         return self.dot(self.tdot(u))
 
-    @abstractmethod
-    def square_tdot(self, W: Array) -> Array: ...
+    def square_tdot(self, W: Array) -> Array:
+        total = np.zeros((self.shape[1], *W.shape[1:]))
+        for start, block in self._blocks():
+            square = block.copy() if self.sparse else block * block
+            if self.sparse:
+                square.data *= square.data
+            total += square.T @ W[start : start + block.shape[0]]
+        return total
 
-    @abstractmethod
-    def gram(self, w: Array) -> Array: ...
+    def gram(self, w: Array) -> Array:
+        total = np.zeros((self.shape[1], self.shape[1]))
+        for start, block in self._blocks():
+            weight = w[start : start + block.shape[0], None]
+            if self.sparse:
+                total += (block.T @ block.multiply(weight)).toarray()
+            else:
+                total += block.T @ (block * weight)
+        return total
 
-    @abstractmethod
-    def quadratic(self, A: Array) -> Array: ...
+    def quadratic(self, A: Array) -> Array:
+        forms = np.empty(self.shape[0])
+        for start, block in self._blocks(max(1, DENSE_NUMBERS // max(1, self.shape[1]))):
+            dense = block.toarray() if self.sparse else block
+            forms[start : start + len(dense)] = np.einsum("ij,ij->i", dense @ A, dense)
+        return forms
 
-    @abstractmethod
-    def row_squares(self) -> Array: ...
+    def row_squares(self) -> Array:
+        squares = np.empty(self.shape[0])
+        for start, block in self._blocks():
+            if self.sparse:
+                part = np.asarray(block.multiply(block).sum(axis=1)).ravel()
+            else:
+                part = np.einsum("ij,ij->i", block, block)
+            squares[start : start + block.shape[0]] = part
+        return squares
+
+    def _blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
+        """(first row, rows in float64 in this process), so many at a time or within BLOCK_BYTES: no
+        second X is ever made."""
+        n = self.shape[0]
+        height = height or max(1, BLOCK_BYTES // (8 * max(1, self.stored // max(1, n))))
+        for start in range(0, n, height):
+            rows = self.rows(np.arange(start, min(n, start + height)))
+            yield start, rows.fetch().astype(np.float64, copy=False)
 
     # Facts of these rows, by which the quicker of two ways is chosen.
 
     @property
-    @abstractmethod
     def sparse(self) -> bool:
         """Whether only some of the entries are stored."""
+        return False
 
     @property
-    @abstractmethod
     def stored(self) -> int:
         """Entries that are stored in these rows."""
+        return self.shape[0] * self.shape[1]
 
     @property
-    @abstractmethod
     def all_ones(self) -> bool:
         """Whether every stored value is 1; false where that is not known."""
+        return False
 
     @property
     def threads(self) -> int:
@@ -92,9 +131,14 @@ class Matrix(ABC):
         """Whether products with that many columns are by BLAS, which then needs its threads."""
         return True
 
-    @abstractmethod
     def fingerprint(self) -> str:
         """The same for the same rows, and another for any others."""
+        seen = hashlib.sha256(repr(self.shape).encode())
+        for _, block in self._blocks():
+            arrays = (block.data, block.indices, block.indptr) if self.sparse else (block,)
+            for array in arrays:
+                seen.update(np.ascontiguousarray(array).view(np.uint8).data)
+        return seen.hexdigest()
 
     # Parts.
 

@@ -45,7 +45,8 @@ class DenseMatrix(Threaded):
     def by_rows(self, V: Array) -> bool:
         return V.ndim == 1 and self.X.flags.c_contiguous
 
-    def _blocks(self) -> Iterator[tuple[int, Any]]:
+    def _kept(self) -> Iterator[tuple[int, Any]]:
+        """Blocks of rows of X in the precision in which it is kept."""
         return blocks(self.X, self.host.index)
 
     def dot(self, V: Array) -> Array:
@@ -54,7 +55,7 @@ class DenseMatrix(Threaded):
         if self.by_rows(V):
             self.each(lambda first, last: k.dense_dot(self.X, self.listed, first, last, V, out))
             return out
-        for start, block in self._blocks():
+        for start, block in self._kept():
             out[start : start + len(block)] = block @ V
         return out
 
@@ -73,7 +74,7 @@ class DenseMatrix(Threaded):
                 k.dense_tdot(self.X, self.listed, s.first, s.last, U, s.sums.reshape(-1), square)
 
             return self.sum(out, add)
-        for start, block in self._blocks():
+        for start, block in self._kept():
             out += (block * block if square else block).T @ U[start : start + len(block)]
         return out
 
@@ -82,7 +83,7 @@ class DenseMatrix(Threaded):
         if self.by_rows(V):
             return self._gram_dot(w, V, None)
         out = np.zeros(V.shape)
-        for start, block in self._blocks():
+        for start, block in self._kept():
             Z = block @ V
             Z *= w[start : start + len(block)].reshape(-1, *[1] * (V.ndim - 1))
             out += block.T @ Z
@@ -106,6 +107,6 @@ class DenseMatrix(Threaded):
     def gram(self, w: Array) -> Array:
         w = self.checked("w", w, self.shape[0])
         out = np.zeros((self.shape[1], self.shape[1]))
-        for start, block in self._blocks():
+        for start, block in self._kept():
             out += block.T @ (block * w[start : start + len(block), None])
         return out
