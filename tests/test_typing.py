@@ -24,32 +24,43 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What a component of each kind is, "module:Type".
 KINDS = {
-    "dataset": "uids.datasets:DataSet",
+    "dataset": "uids.datasets.data:DataSet",
     "model": "uids.models:Model",
     "solver": "uids.solvers:Solver",
-    "sampler": "uids.samplers:Sampler",
+    "sampler": "uids.samplers.sampler:Sampler",
     "backend": "uids.backends:Backend",
 }
 
 # What the components hand out: the types that the rest of uids knows it by, and its classes.
 BEHIND = {
     "uids.models:Fitted": [
-        "uids.models.logistic.curvature:FittedLogistic",
-        "uids.models.torch.curvature:FittedTorch",
+        "uids.models.logistic.fitted:FittedLogistic",
+        "uids.models.torch.fitted:FittedTorch",
+        "uids.models.adopted:AdoptedFitted",
     ],
     "uids.models:Curvature": [
         "uids.models.logistic.curvature:LogisticCurvature",
         "uids.models.torch.curvature:TorchCurvature",
+        "uids.models.adopted:AdoptedCurvature",
     ],
+    "uids.models:RowForms": ["uids.models.logistic.leverage:LogisticForms"],
     "uids.solvers:Operator": [
         "uids.models.logistic.curvature:LogisticCurvature",
         "uids.models.torch.curvature:TorchCurvature",
+        "uids.solvers.adopted:AdoptedOperator",
     ],
+    "uids.solvers:Dual": ["uids.models.logistic.dual:LogisticDual"],
     "uids.backends:Matrix": [
         "uids.backends.numpy:NumpyMatrix",
-        "uids.backends.numba:SparseMatrix",
-        "uids.backends.numba:DenseMatrix",
+        "uids.backends.loops.sparse:SparseMatrix",
+        "uids.backends.loops.dense:DenseMatrix",
         "uids.backends.torch:TorchMatrix",
+        "uids.backends.stacked:Stacked",
+        "uids.backends.adopted:AdoptedMatrix",
+    ],
+    "uids.models.torch.scores:ScoreFunction": [
+        "uids.models.torch.scores:LinearScores",
+        "uids.models.torch.scores:ModuleScores",
     ],
 }
 

@@ -134,7 +134,12 @@ def test_files_that_are_not_of_the_format_are_one_line(data):
     for name, content, kind, message in [
         ("train.txt", "", "criteo", "cannot read .*Empty CSV file"),
         ("train.txt", good + "1\t2\n", "criteo", "Expected 40 columns, got 2"),
-        ("train.txt", good + "\t".join(label), "criteo", "label is 0 or 1, but '7' in row 3"),
+        (
+            "train.txt",
+            good + "\t".join(label),
+            "criteo",
+            "must be 0 or 1, but it is '7' in row 3",
+        ),
         ("train.txt", good + "\t".join(integer), "criteo", "'1.5' is not an integer"),
         ("train.csv", "a,b\n1,2\n", "avazu_app", "cannot read .*train.csv: .*click"),
         ("train.csv", ",".join(AVAZU) + "\n", "avazu_site", "has no rows of this data set"),

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments == ["--version"]:
             print(f"uids {__version__}")
             return 0
-        from uids.app.job import application
+        from uids.app.application import application
 
         return application(arguments)
     except SystemExit as stop:  # argparse's and Hydra's way to end --help, or a wrong option

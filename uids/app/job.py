@@ -1,117 +1,28 @@
-"""The Hydra application: one run from its config to its files, or a sweep."""
+"""One run, from its config to its files."""
 
 from __future__ import annotations
 
 import dataclasses
 import logging
-import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-import hydra
 from hydra.conf import ConfigSourceInfo, HydraConf
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from uids.app.build import Built, build
-from uids.app.compose import (
-    PLAN,
-    Arguments,
-    composing,
-    conf_folder,
-    load_trusted,
-    read_arguments,
-    version_arguments,
-)
 from uids.app.explain import explain
 from uids.app.progress import progress_bar
-from uids.app.source import register
 from uids.errors import UidsError
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.result import Result
 from uids.pipeline.run import run_components
 
 log = logging.getLogger("uids")
-
-
-def application(words: Sequence[str]) -> int:
-    """A sweep and a plan go their own way; the rest is Hydra's. Returns the exit code."""
-    arguments = read_arguments(words)
-    register()
-    if arguments.plan:
-        return show_plan(arguments)
-    if arguments.multirun and not (arguments.flags or arguments.other_sweeper):
-        from uids.app.sweep.launch import sweep
-
-        return sweep(arguments.overrides, arguments.config_dir)
-    if arguments.has_own_folder:
-        if arguments.other_sweeper:
-            raise UidsError(
-                "a config folder does not go with another sweeper: leave out hydra/sweeper"
-            )
-        with composing() as loader:
-            mode = RunMode.MULTIRUN if arguments.multirun else RunMode.RUN
-            load_trusted(loader, arguments.overrides, arguments.config_dir, mode)
-    run_in_hydra(words)
-    return 0
-
-
-def run_in_hydra(words: Sequence[str]) -> None:
-    """Hydra's own way: composing, making the folder, running the job, and its flags."""
-    failure: list[Exception] = []
-
-    def task(config: DictConfig) -> None:
-        # Kept from Hydra, which would print its own words about it first.
-        try:
-            job(config)
-        except Exception as error:
-            if HydraConfig.get().mode == RunMode.MULTIRUN:
-                raise  # another sweeper's job, perhaps in another process
-            failure.append(error)
-
-    decorated = hydra.main(
-        config_path=str(conf_folder()), config_name="config", **version_arguments(hydra.main)
-    )(task)
-    with command_line(words):
-        decorated()
-    if failure:
-        raise failure[0]
-
-
-@contextmanager
-def command_line(words: Sequence[str]) -> Iterator[None]:
-    """Hydra reads sys.argv, and prints its own long form of an error unless told to raise it."""
-    argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
-    sys.argv = [argv[0], *words]
-    os.environ["HYDRA_FULL_ERROR"] = "1"
-    try:
-        yield
-    finally:
-        sys.argv = argv
-        os.environ.pop("HYDRA_FULL_ERROR")
-        if full_error is not None:
-            os.environ["HYDRA_FULL_ERROR"] = full_error
-
-
-def show_plan(arguments: Arguments) -> int:
-    """Print what a run would do, without running it."""
-    if arguments.multirun:
-        raise UidsError(f"{PLAN} is for a single run: leave out -m")
-    if arguments.flags:
-        raise UidsError(f"{PLAN} does not go with {arguments.flags[0]}: leave out one of them")
-    with composing() as loader:
-        config = load_trusted(loader, arguments.overrides, arguments.config_dir, RunMode.RUN)
-        refuse_sweep(config, config.hydra)
-        task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        built = build(task)
-        from uids.pipeline.plan import plan
-
-        print(plan(built.components, built.settings))
-    return 0
 
 
 def job(config: DictConfig) -> None:

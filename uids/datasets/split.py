@@ -52,11 +52,11 @@ class SplitSettings:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part. ``source`` names whose file they lie in: "train", "validation" or "test";
+    """Rows of one part. ``origin`` names whose file they lie in: "train", "validation" or "test";
     a part that is split off the training file has "train". ``row`` are the numbers of its rows in
     that file, from 0, and ``y`` their classes."""
 
-    source: str
+    origin: str
     y: Classes
     row: Indices
 
@@ -191,7 +191,9 @@ def encode(data: Data) -> tuple[npt.NDArray[Any], Classes, dict[str, Part]]:
     except TypeError as error:
         raise UidsError(f"the labels are of several types, which have no order: {error}") from error
     if data.y.dtype.kind == "f" and len(labels) > max(20, len(y) // 2):
-        raise UidsError(f"y has {len(labels):,} different values: it looks continuous, not classes")
+        raise UidsError(
+            f"y looks continuous: it has {len(labels):,} different values, too many to be classes"
+        )
     if len(labels) < 2:
         raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
     parts = {}

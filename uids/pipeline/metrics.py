@@ -198,7 +198,7 @@ class _MoreMetrics(TypedDict, total=False):
     noise: NoiseMetrics | None
     cache: str  # "hit", "miss" or "off"
     command: str  # of runs that were started from a command line
-    identity: str  # of the same: what decided the result
+    identity: str  # of the same: what decides these numbers, see uids/pipeline/identity.py
 
 
 class Metrics(_MoreMetrics):

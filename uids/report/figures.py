@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE, RED, GREY = "#3b6ea5", "#c44e52", "#8c8c8c"
+# What was kept, and what was measured here.
+BLUE = "#3b6ea5"
+# What was dropped or chosen, and what others have measured.
+RED = "#c44e52"
+# What everything else is compared with: 0, or the full set.
+GREY = "#8c8c8c"
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -13,7 +13,9 @@ from uids.report.summary_csv import Line
 from uids.report.table import change, number
 from uids.system.statistics import standard_error
 
+# Keys over whose values a mean says more than each of them.
 SEEDS = ("seed", "split.seed")
+# The measures in the table, each a group of five columns.
 SHOWN: tuple[Measure, ...] = ("logloss", "accuracy")
 
 

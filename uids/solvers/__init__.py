@@ -8,6 +8,7 @@ from uids.solvers.adopted import AdoptedSolver
 from uids.solvers.operator import Advice, Dual, Operator, Precondition, RowSolution
 from uids.solvers.residual import residual
 from uids.solvers.solution import Solution
+from uids.solvers.solver import Solver
 
 __all__ = [
     "AdoptedSolver",
@@ -17,5 +18,6 @@ __all__ = [
     "Precondition",
     "RowSolution",
     "Solution",
+    "Solver",
     "residual",
 ]

@@ -49,7 +49,7 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
             print(write_summary(folder))
             raise
     print(write_summary(folder))
-    failed = any(read_metrics(folder / point.run).get("status") != "ok" for point in wanted)
+    failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
 
 

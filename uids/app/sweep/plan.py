@@ -36,7 +36,7 @@ class Point:
         if self.config is None or not self.config.get("cache", True):
             return False
         metrics = read_metrics(folder / self.run)
-        return metrics.get("status") == "ok" and metrics.get("identity") == self.identity
+        return metrics["status"] == "ok" and metrics.get("identity") == self.identity
 
 
 def plan(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uids.errors import require
-from uids.report.experiments import REPORTS
+from uids.report.experiments import POINTS, REPORTS
 from uids.system.keys import key, one_of
 
 
@@ -19,7 +19,7 @@ class SweepSettings:
     line wins over each.
     """
 
-    report: str = key("points", f"the table that a sweep ends in: {', '.join(REPORTS)}")
+    report: str = key(POINTS, f"the table that a sweep ends in: {', '.join(REPORTS)}")
     grids: list[dict[str, Any]] = field(
         default_factory=list,
         metadata={"help": "several grids in one sweep (in an experiment file)"},

@@ -56,7 +56,7 @@ def parse(
     """Write each part's CSR arrays and labels to the folder, as ``uids.datasets.parsed.kept`` wants
     them. The text is read, parsed and written in blocks of about ``block`` bytes, a few at a time,
     so that neither it nor the arrays have to fit in memory. ``index`` is the type of the indices,
-    by default as narrow as they allow.
+    by default the narrowest that holds them.
 
     As in scikit-learn's reader, indices start from 0 if one of the files has an index 0 or no
     entry at all, else from 1; the number of features is the largest in any of them.
@@ -76,7 +76,7 @@ def parse(
             _rewrite(folder / f"{part}-indices.npy", dtype, add=1 - base)
             np.save(folder / f"{part}-shape.npy", np.array((extent.rows, width)))
     except OSError as error:
-        raise UidsError(f"cannot keep what is parsed in {folder.parent}: {error}") from error
+        raise UidsError(f"cannot write the parsed arrays to {folder.parent}: {error}") from error
 
 
 @dataclass

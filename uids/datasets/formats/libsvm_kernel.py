@@ -110,6 +110,21 @@ def _after_spaces(text, i):
 
 
 @compiled()
+def _exponent(text, i):
+    """The whole number at i, held to ±100,000, the place behind it, and whether there is one."""
+    down = text[i] == MINUS
+    if down or text[i] == PLUS:
+        i += ONE
+    start, exponent = i, 0
+    d = np.uint64(text[i]) - ZERO
+    while d <= NINE:
+        exponent = min(10 * exponent + np.int64(d), 100_000)
+        i += ONE
+        d = np.uint64(text[i]) - ZERO
+    return -exponent if down else exponent, i, i != start
+
+
+@compiled()
 def _number(text, i):
     """The word at i as a number, the place behind it, and whether it is that for certain."""
     d = np.uint64(text[i]) - ZERO
@@ -145,19 +160,10 @@ def _number(text, i):
     if length == NONE:
         return 0.0, i, False
     if text[i] | SMALL == E:
-        i += ONE
-        down = text[i] == MINUS
-        if down or text[i] == PLUS:
-            i += ONE
-        start, exponent = i, 0
-        d = np.uint64(text[i]) - ZERO
-        while d <= NINE:
-            exponent = min(10 * exponent + np.int64(d), 100_000)
-            i += ONE
-            d = np.uint64(text[i]) - ZERO
-        if i == start:
+        exponent, i, known = _exponent(text, i + ONE)
+        if not known:
             return 0.0, i, False
-        power += -exponent if down else exponent
+        power += exponent
     if not _ends_word(text[i]):
         return 0.0, i, False
     if digits == NONE:
@@ -180,17 +186,7 @@ def _number(text, i):
 
 
 @compiled()
-def scan(
-    text,
-    begin,
-    row,
-    stored,
-    line,
-    labels,
-    ends,
-    indices,
-    values,
-):
+def scan(text, begin, row, stored, line, labels, ends, indices, values):
     """Read lines from byte ``begin`` on, to the end or to a line that is left to ``parse_line``.
 
     text: uint8; begin, row, stored, line: uint64, each the number of those before. Fills labels

@@ -58,7 +58,7 @@ def parse_line(line: bytes) -> tuple[float, list[int], list[float]] | None:
         raise BadLineError(f"the index {wrong} is not from 0 to {LARGEST}")
     if len(set(order)) < len(order):
         twice = next(a for a, b in pairwise(order) if a == b)
-        raise BadLineError(f"the index {twice} is there twice")
+        raise BadLineError(f"the index {twice} occurs twice")
     return label, order, values
 
 

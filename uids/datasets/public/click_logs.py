@@ -39,7 +39,8 @@ def same(value: str) -> str:
 
 
 def zeros_and_ones(codes: Sequence[Codes], features: int) -> Any:
-    """CSR of so many features with ones at these, sorted and without repeats in a row."""
+    """CSR (rows, features) with ones at the codes, one array of them for each field; sorted, and a
+    code that a row has twice is one 1."""
     places = np.stack(codes, axis=1)
     places.sort(axis=1)
     first = np.ones(places.shape, dtype=bool)
@@ -117,8 +118,8 @@ def clicks(column: Any, path: Path, row: int) -> npt.NDArray[np.int8]:
     neither = pc.index(pc.or_(clicked, not_clicked), False).as_py()
     if neither >= 0:
         raise UidsError(
-            f"{path}: the label is 0 or 1, but {column[neither].as_py()!r} in row {row + neither}, "
-            "counted from 0"
+            f"{path}: the label must be 0 or 1, but it is {column[neither].as_py()!r} in row "
+            f"{row + neither}, counted from 0"
         )
     return clicked.to_numpy(zero_copy_only=False).astype(np.int8)
 

@@ -64,6 +64,8 @@ class Tested:
 
 def sections(runs: list[Run]) -> list[Section]:
     sets = by_set(runs)
+    if not sets:
+        return []
     wide, marks = wide_table(sets)
     return [
         Section("Test logloss", wide, 1, (MARKS,), "paper", set_figure(sets), marks),
@@ -104,7 +106,7 @@ def wide_table(
         full = tested[0].full
         # Several α for one set: the best stands for all, and the longer table shows them all.
         best = {"full": full}
-        for each in tested:
+        for each in {each.method: each for each in tested}.values():
             best[each.run.sampler] = min(each.subset, best.get(each.run.sampler, np.inf))
         for column, method in enumerate(rows[0][1:], 1):
             if best.get(method) == min(best.values()):
