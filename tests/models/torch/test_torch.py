@@ -25,6 +25,10 @@ from uids.solvers.lissa import LiSSA
 from uids.system.tuning import NETWORKS
 
 
+def influence(curvature, train, validation, solver):
+    return influence_at(curvature, train, validation, adopt_solver(solver))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
     before = torch.get_num_threads()
@@ -71,15 +75,13 @@ def test_influence_is_the_same_from_both(classes, name):
     train, validation = make_rows(n=80, classes=classes), make_rows(n=30, classes=classes, seed=1)
     ours = LogisticRegression(C=0.1, tol=1e-12).fit(train)
     theirs = TorchLogisticRegression(C=0.1).fit(train)
-    exact = influence_at(ours.curvature(train), train, validation, adopt_solver(Direct())).phi
-    found = influence_at(theirs.curvature(train), train, validation, adopt_solver(solver))
+    exact = influence(ours.curvature(train), train, validation, Direct()).phi
+    found = influence(theirs.curvature(train), train, validation, solver)
     bound = 0.05 if name == "lissa" else 1e-6
     assert np.abs(found.phi - exact).max() <= bound * np.abs(exact).max()
     assert found.identity_error < 1e-6
     if name != "lissa":
-        psi = influence_at(
-            ours.curvature(train), train, validation, adopt_solver(Direct())
-        ).psi_norm
+        psi = influence(ours.curvature(train), train, validation, Direct()).psi_norm
         np.testing.assert_allclose(found.psi_norm, psi, rtol=1e-5)
     with pytest.raises(uids.UidsError, match="are there for model logreg only"):
         _ = found.leverage
@@ -173,13 +175,11 @@ def test_gauss_newton_is_positive_definite_where_the_hessian_is_not():
     lowest = np.linalg.eigvalsh(hessian.curvature(train).dense())[0]
     assert lowest < 0
     with pytest.raises(uids.UidsError, match=r"not positive definite.*raise model\.damping"):
-        influence_at(hessian.curvature(train), train, train, adopt_solver(Direct()))
+        influence(hessian.curvature(train), train, train, Direct())
     with pytest.raises(uids.UidsError, match="not positive definite"):
-        influence_at(hessian.curvature(train), train, train, adopt_solver(CG()))
+        influence(hessian.curvature(train), train, train, CG())
     damped = FittedTorch(**{**vars(hessian), "damping": 0.01 - lowest})
-    assert influence_at(
-        damped.curvature(train), train, train, adopt_solver(CG())
-    ).solution.converged
+    assert influence(damped.curvature(train), train, train, CG()).solution.converged
 
 
 @pytest.mark.parametrize("solver", [CG(), LiSSA(tol=1e-2, depth=300)], ids=["cg", "lissa"])
@@ -189,7 +189,7 @@ def test_influence_of_a_network(network, solver):
     curvature = model.curvature(train)
     g = curvature.row_gradients(validation).sum(axis=1)
     exact = -curvature.row_gradients(train).T @ np.linalg.solve(curvature.dense(), g)
-    found = influence_at(curvature, train, validation, adopt_solver(solver))
+    found = influence(curvature, train, validation, solver)
     bound = 1e-6 if isinstance(solver, CG) else 0.05
     assert np.abs(found.phi - exact).max() <= bound * np.abs(exact).max()
     assert found.identity_error < 1e-4  # the network is at a stationary point
@@ -201,7 +201,7 @@ def test_the_influence_of_a_network_predicts_refits():
     train, validation = both.take(np.arange(120)), both.take(np.arange(120, 160))
     component = small(curvature="hessian", damping=0.0, C=0.1, tol=1e-10)
     model = component.fit(train)
-    phi = influence_at(model.curvature(train), train, validation, adopt_solver(Direct())).phi
+    phi = influence(model.curvature(train), train, validation, Direct()).phi
     before, change, chosen = model.losses(validation).mean(), [], np.arange(0, 120, 4)
     for i in chosen:
         rest = train.take(np.delete(np.arange(120), i))
