@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from matrices import D, N, products, values
 from problems import Bare, TwoProducts
 
+import uids
 from uids.backends import Backend, adopt, stack
 from uids.backends.loops.dense import DenseMatrix
 from uids.backends.loops.sparse import SparseMatrix
@@ -267,23 +268,37 @@ class Able(Bare):
         return columns > 5
 
 
-@dataclass(frozen=True)
-class Ables:
-    seen: tuple[list[str]] = ([],)
+def ables(seen):
+    @dataclass(frozen=True)
+    class Ables:
+        def matrix(self, X):
+            return Able(X, seen)
 
-    def matrix(self, X):
-        return Able(X, self.seen[0])
+    return Ables()
 
 
 def test_what_an_adopted_matrix_can_do_is_used(plain):
     seen = []
-    matrix = adopt(Ables((seen,)), plain)
+    matrix = adopt(ables(seen), plain)
     check(matrix, plain)
     assert set(seen) == {"gram_dot", "outer_dot"}
     assert matrix.threads == 1
     assert [matrix.uses_blas(columns) for columns in (1, 6)] == [False, True]
     matrix.prepare()
     assert matrix.note == "able"
+
+
+def test_threads_of_a_plugin_are_its_own_business(plain):
+    seen = []
+    y = np.arange(N) % 2
+    one, other = (
+        uids.run((plain, y), backend=backend, solver="cg", repeats=1, cache=False)
+        for backend in (Numpy(), ables(seen))
+    )
+    assert "gram_dot" in seen
+    assert other.metrics["backend"] == "able"
+    np.testing.assert_allclose(other.influence, one.influence, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(other.kept, one.kept)
 
 
 def test_a_matrix_of_views_is_made_once(plain):
