@@ -176,6 +176,8 @@ def positions(index: Array, n: int) -> Array:
     """A mask or positions, from the end where they are negative, as positions in 0..n−1."""
     index = np.asarray(index)
     if index.dtype == bool:
+        if len(index) != n:
+            raise IndexError(f"a mask of {len(index)} rows for a matrix that has {n}")
         return np.flatnonzero(index)
     index = index.astype(np.int64, copy=False)
     if len(index):  # a compiled loop does not look: it would read foreign memory

@@ -46,6 +46,9 @@ class TorchMatrix(HostMatrix):
     @cached_property
     def tensor(self) -> torch.Tensor:
         X = self.host.X
+        if self.sparse and not X.has_canonical_format:  # torch takes no other
+            X = X.copy()
+            X.sum_duplicates()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
             # X is never written to; a memory-mapped one cannot be.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,15 +11,15 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 
 import uids
 from uids.backends import adopt
-from uids.backends.loops import columns
+from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
 from uids.models import Rows
-from uids.models.logistic import curvature as logistic
 from uids.models.logistic import newton
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 from uids.solvers.auto import Auto
+from uids.system.tuning import LOOPS, PRECONDITIONING
 
 pytestmark = pytest.mark.xdist_group("numba")
 N, D = 60, 1200
@@ -39,10 +41,17 @@ def curvature_of(rows, intercept, weighted, C=0.7):
     return LogisticCurvature(FittedLogistic(theta, 2, C, intercept), rows, weights)
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def backend(request, monkeypatch):
-    monkeypatch.setattr(columns, "ENTRIES", 1)
-    return uids.REGISTRIES["backend"].build(request.param)
+@dataclass(frozen=True)
+class ByColumns(Numba):
+    """Stores even small data by columns."""
+
+    def matrix(self, X):
+        return super().matrix(X, replace(LOOPS, column_entries=1))
+
+
+@pytest.fixture(params=[Numpy(), ByColumns()], ids=["numpy", "numba"])
+def backend(request):
+    return request.param
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -161,7 +170,7 @@ def test_data_of_uneven_size_are_fitted_and_solved_for_all_the_same(monkeypatch,
     assert found.solution.converged
     direct = uids.influence(model, *pairs, solver="direct")
     np.testing.assert_allclose(found.phi, direct.phi, atol=1e-6 * np.abs(direct.phi).max())
-    best = found.curvature.at
+    best = found.curvature.value.fitted
     monkeypatch.setattr(LogisticCurvature, "dual", lambda self: None)
     primal = model.fit(found.train)
     for fitted in (best, primal):  # both at their optimum, as far as rounding lets them
@@ -176,7 +185,7 @@ def test_data_of_uneven_size_are_fitted_and_solved_for_all_the_same(monkeypatch,
 def test_a_step_that_fails_by_every_way_is_the_end(monkeypatch):
     """Where small data are factorised after a step by the dual, that step is not blamed again."""
     ways = iter([None, np.zeros(D), np.zeros(D)])  # by the dual, then twice along no direction
-    monkeypatch.setattr(newton, "factorised", lambda curvature, gradient: next(ways))
+    monkeypatch.setattr(newton, "factorised", lambda curvature, gradient, tuning: next(ways))
     at = FittedLogistic(np.zeros(D), 2, 1.0, False)
     found = newton.minimise(at, text(), None, 1e-12, 100)
     assert found.steps == 1
@@ -187,14 +196,14 @@ def test_it_is_for_wide_text_of_two_classes():
     wide = curvature_of(text(), True, False)
     assert wide.dual() is not None
     ones = text()
-    ones.X.source.data[:] = 1
+    ones.X.fetch().data[:] = 1
     assert curvature_of(ones, True, False).dual() is None  # 20 columns for each row
-    few = ones.take(np.arange(D // logistic.WIDE_ONES))
+    few = ones.take(np.arange(D // PRECONDITIONING.wide_ones))
     assert curvature_of(few, True, False).dual() is not None
     assert curvature_of(ones.take(np.arange(len(few) + 1)), True, False).dual() is None
     dense = Rows(adopt(Numpy(), text().X.fetch().toarray()), text().y, 2)
     assert curvature_of(dense, True, False).dual() is None
-    narrow = Rows(adopt(Numpy(), text().X.fetch()[:, : logistic.WIDE * N - 1]), text().y, 2)
+    narrow = Rows(adopt(Numpy(), text().X.fetch()[:, : PRECONDITIONING.wide * N - 1]), text().y, 2)
     at = FittedLogistic(np.zeros(narrow.X.shape[1]), 2, 1.0, False)
     assert at.curvature(narrow).dual() is None
     three = FittedLogistic(np.zeros(3 * D), 3, 1.0, False).curvature(Rows(text().X, text().y, 3))
@@ -203,4 +212,4 @@ def test_it_is_for_wide_text_of_two_classes():
 
 def test_rows_without_curvature_have_none():
     wide = curvature_of(text(), True, False)
-    assert LogisticCurvature(wide.at, wide.over, np.zeros(N)).dual() is None
+    assert LogisticCurvature(wide.fitted, wide.over, np.zeros(N)).dual() is None

@@ -1,5 +1,7 @@
 """The trainer against scikit-learn, against its own gradient, and on problems made to be hard."""
 
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,12 +14,20 @@ from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.errors import UidsError
 from uids.models import Rows
-from uids.models.logistic import curvature as logistic
-from uids.models.logistic import head as preconditioner
-from uids.models.logistic import newton
 from uids.models.logistic.fitted import FittedLogistic
-from uids.models.logistic.newton import minimise, search
+from uids.models.logistic.head import preconditioner
+from uids.models.logistic.line_search import search
+from uids.models.logistic.losses import losses
+from uids.models.logistic.newton import glimpse, minimise
 from uids.models.logreg import SKLEARN, LogisticRegression
+from uids.system.tuning import NEWTON
+
+TRUNCATED = replace(NEWTON, dense_work=0)
+WAYS = {
+    "factorised": NEWTON,
+    "truncated": TRUNCATED,
+    "glimpse": replace(NEWTON, glimpse=2, glimpse_tall=1),
+}
 
 
 def objective(fitted, rows, weights=None):
@@ -29,7 +39,7 @@ def objective(fitted, rows, weights=None):
 
 def largest(fitted, rows, weights=None):
     """The gradient of F / (C Σω) in closed form, with nothing of the trainer's."""
-    X = rows.X.fetch().toarray() if sp.issparse(rows.X.fetch()) else rows.X.fetch()
+    X = rows.X.fetch().toarray() if rows.X.sparse else rows.X.fetch()
     weights = np.ones(len(rows)) if weights is None else weights
     theta = fitted.theta.reshape(-1, fitted.columns)
     if fitted.intercept:
@@ -60,11 +70,11 @@ def one_hot(n=3000, fields=(3, 5, 8, 900, 1500), seed=0):
     return Rows(adopt(Numpy(), X), (rng.random(n) < 1 / (1 + np.exp(-z))).astype(np.int64), 2)
 
 
+@dataclass(frozen=True)
 class Counting:
     """Counts the products with X."""
 
-    def __init__(self):
-        self.seen = []
+    seen: list[str] = field(default_factory=list)
 
     def matrix(self, X):
         return CountingMatrix(X, self.seen)
@@ -87,43 +97,51 @@ class CountingMatrix:
         return self.X.T @ (w * (self.X @ V))
 
 
-@pytest.fixture(params=["factorised", "truncated", "glimpse"])
-def way(request, monkeypatch):
-    if request.param == "truncated":
-        monkeypatch.setattr(newton, "SMALL", 0)
-    if request.param == "glimpse":
-        monkeypatch.setattr(newton, "GLIMPSE", 2)
-        monkeypatch.setattr(newton, "TALL", 1)
-    return request.param
+@pytest.fixture(params=WAYS)
+def way(request):
+    return WAYS[request.param]
 
 
-def test_a_glimpse_of_the_rows_is_a_start_near_the_optimum(monkeypatch):
+def fit(model, rows, weights=None, start=None, tuning=NEWTON):
+    """As the model fits, with numbers of the trainer that are handed in."""
+    begin = start or model.untrained(rows)
+    found = minimise(begin, rows, weights, model.tol, model.max_iter, tuning)
+    assert found.largest <= 1000 * model.tol
+    return model.restore(found.theta, rows)
+
+
+def test_a_model_is_fitted_by_the_trainer(fitted):
+    rows, found = fitted
+    model = LogisticRegression(C=0.5, fit_intercept=found.intercept, tol=1e-12)
+    np.testing.assert_array_equal(fit(model, rows).theta, found.theta)
+
+
+def test_a_glimpse_of_the_rows_is_a_start_near_the_optimum():
     rows = make_rows(n=20_000, d=6)
     weights = np.random.default_rng(0).random(20_000)
     zero = FittedLogistic(np.zeros(7), 2, 0.01, True)
     best = minimise(zero, rows, weights, 1e-12, 100)
-    near = newton.glimpse(zero, rows, weights, 100)
+    near = glimpse(zero, rows, weights, 100, NEWTON)
     assert near.C == zero.C
     # What 1,250 rows do not tell: some √(1/1250) of a coefficient.
     np.testing.assert_allclose(near.theta, best.theta, atol=0.15)
     assert near.theta.any()
     np.testing.assert_array_equal(minimise(near, rows, weights, 1e-12, 100).theta, best.theta)
-    monkeypatch.setattr(newton, "TALL", 20_000)
-    assert newton.glimpse(zero, rows, weights, 100) is zero
-    assert minimise(zero, rows, weights, 1e-12, 100).steps > best.steps
+    taller = replace(NEWTON, glimpse_tall=20_000)
+    assert glimpse(zero, rows, weights, 100, taller) is zero
+    assert minimise(zero, rows, weights, 1e-12, 100, taller).steps > best.steps
 
 
 def test_no_glimpse_where_it_would_see_no_weight():
     rows = make_rows(n=20_000, d=2)
-    weights = (np.arange(20_000) % newton.GLIMPSE > 0).astype(float)
+    weights = (np.arange(20_000) % NEWTON.glimpse > 0).astype(float)
     zero = FittedLogistic(np.zeros(2), 2, 1.0, False)
-    assert newton.glimpse(zero, rows, weights, 100) is zero
-    assert newton.glimpse(zero, rows, None, 100) is not zero
+    assert glimpse(zero, rows, weights, 100, NEWTON) is zero
+    assert glimpse(zero, rows, None, 100, NEWTON) is not zero
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_losses_do_not_depend_on_threads_but_for_rounding(monkeypatch, classes):
-    monkeypatch.setattr(newton, "CHUNK", 64)
+def test_losses_do_not_depend_on_threads_but_for_rounding(classes):
     rng, k = np.random.default_rng(0), 1 if classes == 2 else classes
     Z, U, y = (
         rng.standard_normal((1000, k)),
@@ -133,7 +151,7 @@ def test_losses_do_not_depend_on_threads_but_for_rounding(monkeypatch, classes):
     weights, found = rng.random(1000), []
     for threads in (1, 2, 3, 40):
         P = np.full((1000, k), np.nan)
-        found.append((*newton.losses(Z, U, 0.5, y, weights, P, threads), P.sum()))
+        found.append((*losses(Z, U, 0.5, y, weights, P, threads, chunk=64), P.sum()))
     np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-13)
 
 
@@ -152,7 +170,7 @@ def test_it_is_scikit_learns_optimum(way, classes, intercept, sparse, weighted, 
         start = model.restore(np.random.default_rng(1).standard_normal(size), rows)
         if intercept and classes > 2:  # the one direction that has no optimum stays where it was
             start.theta[-classes:] -= start.theta[-classes:].mean()
-    ours = model.fit(rows, weights, start)
+    ours = fit(model, rows, weights, start, way)
     theirs = Sklearn(
         C=0.7, fit_intercept=intercept, solver="newton-cholesky", tol=1e-13, max_iter=200
     ).fit(rows.X.fetch(), rows.y, weights)
@@ -170,7 +188,7 @@ def test_what_it_says_of_the_gradient_is_so(way):
     weights = np.random.default_rng(0).random(60)
     start = FittedLogistic(np.zeros(15), 3, 2.0, True)
     for steps in (0, 1, 2, 3):
-        found = minimise(start, rows, weights, 1e-15, steps)
+        found = minimise(start, rows, weights, 1e-15, steps, way)
         assert found.steps == steps
         there = FittedLogistic(found.theta, 3, 2.0, True)
         assert found.largest == pytest.approx(largest(there, rows, weights), rel=1e-6)
@@ -196,12 +214,8 @@ def test_hard_problems_end_at_a_stationary_point(
     rows = Rows(adopt(Numpy(), X), rows.y, classes)
     weights = np.random.default_rng(seed).integers(0, 3, 40) * 1.0
     weights[0] = 1
-    small = newton.SMALL
-    try:
-        newton.SMALL = 0 if truncated else small
-        fitted = LogisticRegression(C=10.0**log_C, fit_intercept=intercept).fit(rows, weights)
-    finally:
-        newton.SMALL = small
+    model = LogisticRegression(C=10.0**log_C, fit_intercept=intercept)
+    fitted = fit(model, rows, weights, tuning=TRUNCATED if truncated else NEWTON)
     # Rounding of a sum over x_i p_i leaves as much in a column as the column is large.
     assert largest(fitted, rows, weights) <= max(1e-9, 1e-13 * np.abs(X).max())
 
@@ -212,7 +226,7 @@ def test_separable_data_and_one_row_for_each_class(way, C, classes):
     for copies in (1, 20):
         X = np.repeat(np.eye(classes) * 3, copies, axis=0)
         rows = Rows(adopt(Numpy(), X), np.repeat(np.arange(classes), copies), classes)
-        fitted = LogisticRegression(C=C).fit(rows)
+        fitted = fit(LogisticRegression(C=C), rows, tuning=way)
         assert largest(fitted, rows) <= 1e-9
         assert (fitted.probabilities(rows).argmax(axis=1) == rows.y).all()
 
@@ -221,12 +235,13 @@ def test_a_start_far_out_is_left_behind(way):
     rows = make_rows()
     model = LogisticRegression(C=1.0)
     far = model.restore(np.full(5, 1e8), rows)
-    np.testing.assert_allclose(model.fit(rows, start=far).theta, model.fit(rows).theta, atol=1e-7)
+    near, best = fit(model, rows, start=far, tuning=way), fit(model, rows, tuning=way)
+    np.testing.assert_allclose(near.theta, best.theta, atol=1e-7)
 
 
 def test_rounding_ends_it_cleanly(way):
     rows = make_rows()
-    found = minimise(FittedLogistic(np.zeros(5), 2, 1.0, True), rows, None, 1e-300, 1000)
+    found = minimise(FittedLogistic(np.zeros(5), 2, 1.0, True), rows, None, 1e-300, 1000, way)
     assert found.steps < 30
     assert found.largest < 1e-14
 
@@ -269,15 +284,15 @@ def test_the_search_makes_no_pass_over_the_rows(classes):
 def test_a_refit_on_most_of_the_rows_takes_few_steps(way):
     rows = make_rows(n=2000, d=8)
     model = LogisticRegression()
-    full = model.fit(rows)
+    full = fit(model, rows, tuning=way)
     part = rows.take(np.flatnonzero(np.random.default_rng(0).random(2000) < 0.95))
-    assert minimise(full, part, None, 1e-9, 100).steps <= 4
-    assert minimise(full, rows, None, 1e-9, 100).steps == 0
+    assert minimise(full, part, None, 1e-9, 100, way).steps <= 4
+    assert minimise(full, rows, None, 1e-9, 100, way).steps == 0
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_head_makes_one_hot_data_easy(monkeypatch, classes, intercept):
+def test_the_head_makes_one_hot_data_easy(classes, intercept):
     rows = one_hot()
     y = rows.y if classes == 2 else rows.y + (np.arange(len(rows)) % 2) * (1 - rows.y) * 2
     rows = Rows(rows.X, y, classes)
@@ -285,8 +300,7 @@ def test_the_head_makes_one_hot_data_easy(monkeypatch, classes, intercept):
     size = (rows.X.shape[1] + intercept) * (1 if classes == 2 else 3)
     start = model.restore(np.zeros(size), rows)
     quick = minimise(start, rows, None, 1e-9, 100)
-    monkeypatch.setattr(logistic, "SPARSE", 0.0)
-    plain = minimise(start, rows, None, 1e-9, 100)
+    plain = minimise(start, rows, None, 1e-9, 100, replace(NEWTON, head_products=NEWTON.inner))
     assert quick.products < 0.7 * plain.products
     np.testing.assert_allclose(quick.theta, plain.theta, atol=1e-5)
     assert largest(model.restore(quick.theta, rows), rows) <= 1e-9
@@ -299,7 +313,7 @@ def test_the_preconditioner_is_the_inverse_of_a_symmetric_positive_matrix(classe
     rows = Rows(rows.X, np.arange(400) % classes, classes)
     model = LogisticRegression(C=3.0, fit_intercept=intercept)
     curvature = model.fit(rows).curvature(rows)
-    M = preconditioner.preconditioner(curvature, head=True)
+    M = preconditioner(curvature, head=True)
     eye = np.eye(curvature.size)
     inverse = np.stack([M.solve(column, np.empty(curvature.size)) for column in eye])
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
@@ -315,7 +329,8 @@ def test_the_preconditioner_is_the_inverse_of_a_symmetric_positive_matrix(classe
 def test_two_products_are_enough_for_a_backend(way, classes):
     plain, least = (make_rows(classes=classes, backend=b) for b in (Numpy(), TwoProducts()))
     model = LogisticRegression(tol=1e-11)
-    np.testing.assert_allclose(model.fit(least).theta, model.fit(plain).theta, atol=1e-9)
+    ours, theirs = (fit(model, rows, tuning=way) for rows in (plain, least))
+    np.testing.assert_allclose(theirs.theta, ours.theta, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SKLEARN)

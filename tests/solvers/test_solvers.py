@@ -1,5 +1,7 @@
 """Solvers on operators that are nothing but matrices: they know no model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,9 @@ from uids.solvers.direct import Direct
 from uids.solvers.lissa import LiSSA
 from uids.solvers.nystrom import Nystrom
 from uids.solvers.pcg import PCG
+from uids.system.tuning import SOLVER_CHOICE
 
+ITERATIVE = replace(SOLVER_CHOICE, direct_size=0)
 EXACT = ["auto", "cg", "direct", "nystrom", "pcg"]
 
 
@@ -70,13 +74,12 @@ def test_the_solution_is_numpys(name, n, d, seed, ridge, several):
 
 
 @pytest.mark.parametrize("name", ["auto", "cg", "nystrom", "pcg"])
-def test_the_residual_is_the_true_one_and_rises_when_cut_short(name, monkeypatch):
-    monkeypatch.setattr("uids.solvers.auto.DIRECT_LIMIT", 0)
-    monkeypatch.setattr("uids.solvers.auto.PILOT", 1)
+def test_the_residual_is_the_true_one_and_rises_when_cut_short(name):
     operator, g = problem(ridge=1e-3)
     fields = {"rank": 2} if name == "nystrom" else {}
-    whole = REGISTRIES["solver"].build(name, **fields).solve(operator, g)
-    short = REGISTRIES["solver"].build(name, max_iter=3, **fields).solve(operator, g)
+    handed = {"tuning": replace(ITERATIVE, pilot=1)} if name == "auto" else {}
+    whole = REGISTRIES["solver"].build(name, **fields).solve(operator, g, **handed)
+    short = REGISTRIES["solver"].build(name, max_iter=3, **fields).solve(operator, g, **handed)
     assert whole.relative_residual <= 1e-10
     assert short.relative_residual > 1e-3
     assert short.relative_residual == pytest.approx(
@@ -98,9 +101,7 @@ def test_the_true_residual_is_met_where_the_recursion_alone_would_stop_early():
 
 
 @pytest.mark.parametrize("cls", [CG, PCG, Nystrom, Auto, Direct, LiSSA])
-def test_a_matrix_that_is_not_positive_definite_is_named(cls, monkeypatch):
-    monkeypatch.setattr("uids.solvers.auto.DIRECT_LIMIT", 0)
-
+def test_a_matrix_that_is_not_positive_definite_is_named(cls):
     class Indefinite(Given):
         def dot(self, V):
             return (np.array([1.0, -1.0]) * V.T).T
@@ -114,8 +115,9 @@ def test_a_matrix_that_is_not_positive_definite_is_named(cls, monkeypatch):
         def diagonal(self):
             return np.ones(2)
 
+    solver, handed = cls(), {"tuning": ITERATIVE} if cls is Auto else {}
     with pytest.raises(UidsError, match="the Hessian is not positive definite"):
-        cls().solve(Indefinite(np.ones((3, 2))), np.array([1.0, 2.0]))
+        solver.solve(Indefinite(np.ones((3, 2))), np.array([1.0, 2.0]), **handed)
 
 
 @pytest.mark.parametrize("cls", [CG, PCG, Nystrom, Auto, Direct, LiSSA])
@@ -159,16 +161,16 @@ def test_nystrom_takes_the_large_eigenvalues_out_of_the_way():
     assert Nystrom(rank=999).solve(operator, g).converged  # more than there are
 
 
-def test_auto_says_what_it_chose_and_why(monkeypatch):
+def test_auto_says_what_it_chose_and_why():
     operator, g = problem()
     assert Auto().solve(operator, g).note.startswith("direct: 30 parameters")
-    monkeypatch.setattr("uids.solvers.auto.DIRECT_LIMIT", 0)
     rng = np.random.default_rng(0)
     steep = Given(rng.standard_normal((500, 60)) * np.logspace(0, 2, 60), ridge=1.0)
-    assert Auto().solve(steep, rng.standard_normal(60)).note.startswith("pcg: 60 parameters; res")
+    chosen = Auto().solve(steep, rng.standard_normal(60), tuning=ITERATIVE)
+    assert chosen.note.startswith("pcg: 60 parameters; res")
     # One strong common direction and unequal scales: the diagonal misleads.
     common = Given(np.ones((300, 40)) * rng.random(40) * 3 + rng.random((300, 1)) * 0.01, ridge=1.0)
-    chosen = Auto().solve(common, rng.standard_normal(40))
+    chosen = Auto().solve(common, rng.standard_normal(40), tuning=ITERATIVE)
     assert chosen.converged
     assert chosen.note.startswith("cg: ")
 

@@ -6,7 +6,10 @@ from problems import TwoProducts, make_rows
 from sklearn.linear_model import LogisticRegression as Sklearn
 from sklearn.metrics import log_loss
 
+from uids.backends import adopt
+from uids.backends.numpy import Numpy
 from uids.errors import UidsError
+from uids.models import Rows
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 
@@ -125,8 +128,7 @@ def test_two_products_are_enough_for_a_backend(classes, sparse):
 def test_float32_data_gives_float64_accuracy(sparse):
     double = make_rows(sparse=sparse)
     X = double.X.fetch().astype(np.float32)
-    single = type(double)(type(double.X)(double.X.backend, X), double.y, 2)
-    exact = type(double)(type(double.X)(double.X.backend, X.astype(np.float64)), double.y, 2)
+    single, exact = (Rows(adopt(Numpy(), X), double.y, 2) for X in (X, X.astype(np.float64)))
     v = np.random.default_rng(0).standard_normal(4)
     u = np.random.default_rng(0).standard_normal(60)
     np.testing.assert_allclose(single.X.dot(v), exact.X.dot(v), rtol=1e-14)

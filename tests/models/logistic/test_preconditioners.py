@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from uids.backends import adopt
-from uids.backends.numpy import Numpy
+from uids.backends.numpy import Numpy, NumpyMatrix
 from uids.models import Rows
-from uids.models.logistic import curvature as logistic
+from uids.models.logistic.advice import one_hot, tall
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
-from uids.models.logistic.head import RUNS, spread
+from uids.models.logistic.head import spread
 from uids.models.logistic.products import add
-from uids.models.logistic.row_sample import TALL, sampled, suits
+from uids.models.logistic.row_sample import row_sample_preconditioner
 from uids.solvers.auto import Auto
 from uids.solvers.conjugate import conjugate_gradients
 from uids.solvers.pcg import PCG
+from uids.system.tuning import HEAD, PRECONDITIONING
 
-D = 200
+D = PRECONDITIONING.sample_fewest
+RUNS = HEAD.runs
 
 
 def problem(intercept: bool, seed: int = 0) -> LogisticCurvature:
     """Columns of very different size, and most rows almost certain."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((TALL * D, D)) @ rng.standard_normal((D, D))
+    X = rng.standard_normal((PRECONDITIONING.sample_tall * D, D)) @ rng.standard_normal((D, D))
     X *= np.geomspace(1, 0.01, D)
     theta = rng.standard_normal(D + intercept) * 0.3
     rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, len(X)), 2)
@@ -35,7 +39,7 @@ def problem(intercept: bool, seed: int = 0) -> LogisticCurvature:
 @pytest.mark.parametrize("intercept", [False, True])
 def test_it_takes_few_iterations_and_the_answer_is_that_of_the_dense_hessian(intercept):
     curvature = problem(intercept)
-    assert suits(curvature)
+    assert tall(curvature.over.X, PRECONDITIONING)
     g = np.random.default_rng(1).standard_normal(curvature.size)
     exact = np.linalg.solve(curvature.dense(), g)
     found = Auto().solve(curvature, g)
@@ -57,9 +61,8 @@ def test_several_right_hand_sides_are_those_one_by_one():
 
 def test_rows_without_curvature_give_none():
     curvature = problem(False)
-    assert (
-        sampled(LogisticCurvature(curvature.at, curvature.over, np.zeros(curvature.rows))) is None
-    )
+    weightless = LogisticCurvature(curvature.fitted, curvature.over, np.zeros(curvature.rows))
+    assert row_sample_preconditioner(weightless) is None
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -68,9 +71,9 @@ def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
     X = whole.over.X.fetch().copy()
     X[:, ::2] *= 1e-5
     rows = Rows(adopt(Numpy(), X), whole.over.y, 2)
-    curvature = whole.at.curvature(rows)
+    curvature = whole.fitted.curvature(rows)
     r = np.random.default_rng(4).standard_normal(curvature.size)
-    solved = sampled(curvature)(r)
+    solved = row_sample_preconditioner(curvature)(r)
     np.testing.assert_array_equal(solved[:D:2], r[:D:2])
     assert (solved[1::2] != r[1::2]).all()
     g = np.random.default_rng(1).standard_normal(curvature.size)
@@ -79,37 +82,44 @@ def test_columns_of_little_curvature_are_left_to_the_ridge(intercept):
     assert "own preconditioner" in found.note
     np.testing.assert_allclose(found.value, exact, atol=1e-7 * np.abs(exact).max())
     assert found.iterations <= Auto().solve(whole, g).iterations
-    light = whole.at.curvature(Rows(adopt(Numpy(), X * 1e-7), whole.over.y, 2))
-    np.testing.assert_array_equal(sampled(light)(r)[:D], r[:D])
+    light = whole.fitted.curvature(Rows(adopt(Numpy(), X * 1e-7), whole.over.y, 2))
+    np.testing.assert_array_equal(row_sample_preconditioner(light)(r)[:D], r[:D])
 
 
 @pytest.mark.parametrize(("tall", "taken"), [(12, 3), (24.5, 3.5), (50, 4)])
-def test_taller_data_have_a_few_more_rows_for_each_column(monkeypatch, tall, taken):
+def test_taller_data_have_a_few_more_rows_for_each_column(tall, taken):
+    seen = []
+
+    class Spy(NumpyMatrix):
+        def rows(self, index):
+            seen.append(len(index))
+            return super().rows(index)
+
     rng = np.random.default_rng(0)
     X = rng.standard_normal((int(tall * D), D))
-    seen = []
-    monkeypatch.setattr(Matrix, "rows", lambda self, index: seen.append(len(index)) or self)
-    rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, len(X)), 2)
-    with pytest.raises(ValueError, match="broadcast"):  # all rows instead of those
-        sampled(FittedLogistic(np.zeros(D), 2, 0.1, False).curvature(rows))
+    rows = Rows(Spy(X), rng.integers(0, 2, len(X)), 2)
+    row_sample_preconditioner(FittedLogistic(np.zeros(D), 2, 0.1, False).curvature(rows))
     assert seen == [pytest.approx(taken * D, abs=1)]
 
 
 def test_too_few_rows_do_not_suit():
     curvature = problem(False)
-    assert not suits(curvature.at.curvature(curvature.over.take(np.arange(D))))
+    few = curvature.fitted.curvature(curvature.over.take(np.arange(D)))
+    assert not tall(few.over.X, PRECONDITIONING)
+    assert few.preconditioner() is None
 
 
 @pytest.mark.parametrize(("ones", "entries"), [(True, 0), (True, 10**9), (False, 0)])
-def test_a_long_tail_has_the_preconditioner_of_the_trainer(monkeypatch, ones, entries):
-    monkeypatch.setattr(logistic, "HEAD_ENTRIES", entries)
+def test_a_long_tail_has_the_preconditioner_of_the_trainer(ones, entries):
     rng = np.random.default_rng(0)
     X = sp.random(3000, 400, 0.02, format="csr", random_state=rng)
     if ones:
         X.data[:] = 1
     rows = Rows(adopt(Numpy(), X), rng.integers(0, 2, 3000), 2)
-    curvature = FittedLogistic(rng.standard_normal(401), 2, 10.0, True).curvature(rows)
-    assert curvature.one_hot == ones
+    fitted = FittedLogistic(rng.standard_normal(401), 2, 10.0, True)
+    tuning = replace(PRECONDITIONING, head_entries=entries)
+    curvature = LogisticCurvature(fitted, rows, tuning=tuning)
+    assert one_hot(rows.X) == ones
     g = rng.standard_normal((401, 2))
     found = Auto().solve(curvature, g)
     assert "own preconditioner" in found.note

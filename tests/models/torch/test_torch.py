@@ -1,5 +1,7 @@
 """The torch models and the torch backend against the numpy ones and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import make_rows
@@ -7,17 +9,21 @@ from problems import make_rows
 torch = pytest.importorskip("torch")
 
 import uids
-from uids.backends import adopt
-from uids.backends.torch import Torch
-from uids.models import Rows
 from uids.models.logreg import LogisticRegression
+from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch.fitted import FittedTorch
 from uids.models.torch_logreg import TorchLogisticRegression
 from uids.models.torch_module import TorchModule
 from uids.scoring.influence import influence_at
+from uids.solvers.adopted import adopt_solver
 from uids.solvers.cg import CG
 from uids.solvers.direct import Direct
 from uids.solvers.lissa import LiSSA
+from uids.system.tuning import NETWORKS
+
+
+def influence(curvature, train, validation, solver):
+    return influence_at(curvature, train, validation, adopt_solver(solver))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,41 +72,20 @@ def test_influence_is_the_same_from_both(classes, name):
     train, validation = make_rows(n=80, classes=classes), make_rows(n=30, classes=classes, seed=1)
     ours = LogisticRegression(C=0.1, tol=1e-12).fit(train)
     theirs = TorchLogisticRegression(C=0.1).fit(train)
-    exact = influence_at(ours.curvature(train), train, validation, Direct()).phi
-    found = influence_at(theirs.curvature(train), train, validation, solver)
+    exact = influence(ours.curvature(train), train, validation, Direct()).phi
+    found = influence(theirs.curvature(train), train, validation, solver)
     bound = 0.05 if name == "lissa" else 1e-6
     assert np.abs(found.phi - exact).max() <= bound * np.abs(exact).max()
     assert found.identity_error < 1e-6
     if name != "lissa":
-        psi = influence_at(ours.curvature(train), train, validation, Direct()).psi_norm
+        psi = influence(ours.curvature(train), train, validation, Direct()).psi_norm
         np.testing.assert_allclose(found.psi_norm, psi, rtol=1e-5)
     with pytest.raises(uids.UidsError, match="are there for model logreg only"):
         _ = found.leverage
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_backend_multiplies(sparse):
-    train = make_rows(n=70, d=9, sparse=sparse)
-    rng = np.random.default_rng(0)
-    V, U, w = rng.standard_normal((9, 2)), rng.standard_normal((70, 2)), rng.random(70)
-    for dtype, tolerance in (("float64", 1e-13), ("float32", 1e-5)):
-        matrix = adopt(Torch(dtype=dtype), train.X.fetch())
-        for found, expected in [
-            (matrix.dot(V), train.X.dot(V)),
-            (matrix.dot(V[:, 0]), train.X.dot(V[:, 0])),
-            (matrix.tdot(U), train.X.tdot(U)),
-            (matrix.gram_dot(w, V), train.X.gram_dot(w, V)),
-            (matrix.square_tdot(w), train.X.square_tdot(w)),
-            (matrix.rows(np.arange(5)).dot(V), train.X.dot(V)[:5]),
-        ]:
-            assert found.dtype == np.float64
-            np.testing.assert_allclose(found, expected, atol=tolerance * 70)
-
-
 def test_refusals():
-    with pytest.raises(uids.UidsError, match="torch cannot use the device 'warp'"):
-        adopt(Torch(device="warp"), np.ones((2, 2))).kernel  # noqa: B018
-    for cls in (Torch, TorchLogisticRegression, TorchModule):
+    for cls in (TorchLogisticRegression, TorchModule):
         with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32'"):
             cls(dtype="int8")
     with pytest.raises(uids.UidsError, match="did not converge"):
@@ -166,11 +151,11 @@ def test_gauss_newton_is_positive_definite_where_the_hessian_is_not():
     lowest = np.linalg.eigvalsh(hessian.curvature(train).dense())[0]
     assert lowest < 0
     with pytest.raises(uids.UidsError, match=r"not positive definite.*raise model\.damping"):
-        influence_at(hessian.curvature(train), train, train, Direct())
+        influence(hessian.curvature(train), train, train, Direct())
     with pytest.raises(uids.UidsError, match="not positive definite"):
-        influence_at(hessian.curvature(train), train, train, CG())
+        influence(hessian.curvature(train), train, train, CG())
     damped = FittedTorch(**{**vars(hessian), "damping": 0.01 - lowest})
-    assert influence_at(damped.curvature(train), train, train, CG()).solution.converged
+    assert influence(damped.curvature(train), train, train, CG()).solution.converged
 
 
 @pytest.mark.parametrize("solver", [CG(), LiSSA(tol=1e-2, depth=300)], ids=["cg", "lissa"])
@@ -180,7 +165,7 @@ def test_influence_of_a_network(network, solver):
     curvature = model.curvature(train)
     g = curvature.row_gradients(validation).sum(axis=1)
     exact = -curvature.row_gradients(train).T @ np.linalg.solve(curvature.dense(), g)
-    found = influence_at(curvature, train, validation, solver)
+    found = influence(curvature, train, validation, solver)
     bound = 1e-6 if isinstance(solver, CG) else 0.05
     assert np.abs(found.phi - exact).max() <= bound * np.abs(exact).max()
     assert found.identity_error < 1e-4  # the network is at a stationary point
@@ -192,7 +177,7 @@ def test_the_influence_of_a_network_predicts_refits():
     train, validation = both.take(np.arange(120)), both.take(np.arange(120, 160))
     component = small(curvature="hessian", damping=0.0, C=0.1, tol=1e-10)
     model = component.fit(train)
-    phi = influence_at(model.curvature(train), train, validation, Direct()).phi
+    phi = influence(model.curvature(train), train, validation, Direct()).phi
     before, change, chosen = model.losses(validation).mean(), [], np.arange(0, 120, 4)
     for i in chosen:
         rest = train.take(np.delete(np.arange(120), i))
@@ -268,12 +253,12 @@ def test_the_same_seed_gives_the_same_network():
     assert torch.equal(state, torch.random.get_rng_state())  # nobody else's luck is touched
 
 
-def test_large_networks_estimate_their_diagonal(monkeypatch):
+def test_large_networks_estimate_their_diagonal():
     train = make_rows(n=40, d=3)
     curvature = small(damping=0.1).fit(train).curvature(train)
     exact = curvature.diagonal()
-    monkeypatch.setattr("uids.models.torch.curvature.DIAGONAL_LIMIT", 1)
-    rough = curvature.diagonal()
+    tuning = replace(NETWORKS, diagonal_size=1)
+    rough = TorchCurvature(curvature.fitted, train, tuning=tuning).diagonal()
     assert (rough > 0).all()
     assert np.linalg.norm(rough - exact) < 0.2 * np.linalg.norm(exact)
 
@@ -286,11 +271,3 @@ def test_whole_runs_with_torch():
         assert found.metrics["subset"]["test"]["logloss"] == pytest.approx(
             numpy.metrics["subset"]["test"]["logloss"], rel=1e-6
         )
-
-
-def test_rows_stay_where_they_are():
-    """A dense float64 matrix is shared with torch, not copied."""
-    X = np.ones((3, 2))
-    rows = Rows(adopt(Torch(), X), np.array([0, 1, 0]), 2)
-    X[0, 0] = 7
-    assert rows.X.dot(np.array([1.0, 0.0]))[0] == 7

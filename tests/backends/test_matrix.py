@@ -1,0 +1,325 @@
+"""What every kind of matrix promises: products, facts of its rows, and parts of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from matrices import D, N, products, values
+from problems import Bare, TwoProducts
+
+import uids
+from uids.backends import Backend, adopt, stack
+from uids.backends.loops.dense import DenseMatrix
+from uids.backends.loops.sparse import SparseMatrix
+from uids.backends.matrix import Matrix
+from uids.backends.numba import Numba
+from uids.backends.numpy import Numpy
+from uids.backends.stacked import Stacked
+
+# In one worker: two would each compile the same loops.
+pytestmark = pytest.mark.xdist_group("numba")
+
+CUT = 150  # rows of the upper of two matrices
+ONES = np.arange(0, 40, 2)  # rows whose stored values are all 1
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """Two products, and rows that are views."""
+
+    views = True
+
+    def matrix(self, X):
+        return ViewedBare(X)
+
+
+class ViewedBare(Bare):
+    def rows(self, index):
+        return ViewedBare(self._X[index])
+
+
+def torch_matrix(X):
+    pytest.importorskip("torch")
+    return adopt("torch", X)
+
+
+def stacked_views(backend, X):
+    """Views of one matrix, which are a view of it again."""
+    whole = adopt(backend, sp.vstack([X, X], "csr") if sp.issparse(X) else np.vstack([X, X]))
+    return stack(whole.rows(np.arange(CUT)), whole.rows(np.arange(N + CUT, 2 * N)))
+
+
+def stacked_apart(X):
+    return stack(adopt(Numba(threads=2), X[:CUT]), adopt(Numpy(), X[CUT:]))
+
+
+KINDS = {
+    "numpy": partial(adopt, Numpy()),
+    "numba": partial(adopt, Numba(threads=2)),
+    "torch": torch_matrix,
+    "adopted": partial(adopt, TwoProducts()),
+    "adopted with views": partial(adopt, Viewing()),
+    "stacked": stacked_apart,
+    "stacked views": partial(stacked_views, Numba(threads=2)),
+    "stacked adopted views": partial(stacked_views, Viewing()),
+}
+
+
+@pytest.fixture(params=KINDS)
+def make(request):
+    return KINDS[request.param]
+
+
+@pytest.fixture(params=[True, False], ids=["sparse", "dense"])
+def plain(request):
+    """X with rows of all ones among the others, as an array or a CSR matrix."""
+    X = values()
+    X[ONES] = X[ONES] != 0
+    return sp.csr_matrix(X) if request.param else X
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def check(matrix, plain):
+    """The matrix against the same rows as numpy or scipy have them."""
+    expected = dense(plain)
+    assert isinstance(matrix, Matrix)
+    assert matrix.shape == plain.shape
+    assert matrix.sparse == sp.issparse(plain)
+    assert matrix.stored == (plain.nnz if matrix.sparse else plain.size)
+    if matrix.all_ones:
+        assert (plain.data == 1).all()
+    fetched = matrix.fetch()
+    assert sp.issparse(fetched) == matrix.sparse
+    np.testing.assert_array_equal(dense(fetched), expected)
+    for shape in ((), (3,)):
+        for got, right in zip(products(matrix, shape), products(expected, shape), strict=True):
+            assert got.dtype == np.float64
+            assert got.flags.writeable
+            np.testing.assert_allclose(got, right, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(matrix.row_squares(), (expected**2).sum(axis=1), rtol=1e-12)
+    A = np.random.default_rng(3).standard_normal((plain.shape[1], plain.shape[1]))
+    forms = np.einsum("ij,jk,ik->i", expected, A, expected)
+    np.testing.assert_allclose(matrix.quadratic(A), forms, rtol=1e-10, atol=1e-10)
+
+
+def test_the_whole(make, plain):
+    matrix = make(plain)
+    check(matrix, plain)
+    assert matrix.rows(np.arange(N)) is matrix
+    assert matrix.rows(np.ones(N, dtype=bool)) is matrix
+
+
+INDICES = {
+    "in order": np.arange(0, N, 3),
+    "backwards": np.arange(N)[::-1],
+    "upper only": np.arange(20),
+    "lower only": np.arange(N - 20, N),
+    "some twice": np.random.default_rng(0).integers(0, N, 90),
+    "from the end": np.array([-1, 0, -N, 3]),
+    "by a mask": np.arange(N) % 3 == 1,
+    "none": np.arange(0),
+    "ones": ONES,
+}
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_rows_have_the_facts_of_rows(make, plain, index):
+    check(make(plain).rows(index), plain[index])
+
+
+def test_rows_of_rows(make, plain):
+    some, fewer = np.random.default_rng(1).permutation(N)[:250], np.array([249, 3, 1, 3, -1])
+    once = make(plain).rows(some)
+    check(once.rows(fewer), plain[some][fewer])
+    assert once.rows(np.arange(250)) is once
+
+
+def test_columns(make, plain):
+    index = np.array([7, 0, 39, 3])
+    whole, some = make(plain), np.arange(0, N, 7)
+    check(whole.columns(index), plain[:, index])
+    check(whole.rows(some).columns(index), plain[some][:, index])
+    check(whole.columns(index).rows(some), plain[:, index][some])
+
+
+@pytest.mark.parametrize("index", [[0, N], [-N - 1], np.arange(N + 1), np.ones(N + 1, dtype=bool)])
+def test_rows_that_are_not_there(make, plain, index):
+    with pytest.raises(IndexError, match=f"{N}"):
+        make(plain).rows(np.asarray(index))
+    view = make(plain).rows(np.arange(N - 1))
+    with pytest.raises(IndexError, match=f"{N - 1}"):
+        view.rows(np.array([N - 1]))
+
+
+def test_all_ones(make):
+    X = sp.csr_matrix(values(ones=True))
+    matrix = make(X)
+    assert matrix.all_ones
+    assert matrix.rows(np.arange(5)).all_ones
+    assert matrix.rows(np.arange(N)[::-1]).all_ones
+    X.data[-1] = 2
+    assert not make(X).all_ones
+    assert not make(X).rows(np.arange(N - 5, N)).all_ones
+    assert not make(np.ones((N, D))).all_ones  # that nothing but ones is stored is for sparse X
+
+
+def changed(X):
+    """In a row that all the views below have."""
+    X = X.copy()
+    if sp.issparse(X):
+        X.data[0] += 1e-9
+    else:
+        X[0, 5] += 1e-9
+    return X
+
+
+def test_a_fingerprint_is_that_of_the_content(make, plain):
+    whole, again, other = make(plain), make(plain.copy()), make(changed(plain))
+    assert whole.fingerprint() == again.fingerprint() == again.fingerprint()
+    prints = [whole.fingerprint(), other.fingerprint(), make(plain[::-1]).fingerprint()]
+    for index in ([0, 2, 5], [2, 0, 5], [0, 2], [0, 2, 6], [0, 2, 5, 5], [0, 2, N - 1]):
+        index = np.array(index)
+        view = whole.rows(index)
+        assert view.fingerprint() == again.rows(index).fingerprint()
+        prints.append(view.fingerprint())
+        prints.append(other.rows(index).fingerprint())
+    prints.append(make(plain.astype(np.float32)).fingerprint())
+    assert len(set(prints)) == len(prints)
+
+
+def test_a_fingerprint_knows_shape_and_form():
+    empty = [sp.csr_matrix((3, d)) for d in (4, 5)] + [sp.csr_matrix((4, 4))]
+    assert len({adopt(Numpy(), X).fingerprint() for X in [*empty, empty[0].toarray()]}) == 4
+
+
+def test_what_is_stacked_stays_where_it_lies(plain):
+    whole = adopt(Numba(threads=2), plain)
+    upper, lower = whole.rows(np.arange(CUT)), whole.rows(np.arange(N - 9, N))
+    both = stack(upper, lower)
+    assert both.whole is whole
+    assert both.host.X is whole.host.X
+    apart = stack(upper, adopt(Numpy(), plain[-9:]))
+    assert isinstance(apart, Stacked)
+    check(apart, plain[np.r_[0:CUT, N - 9 : N]])
+    part = apart.rows(np.array([0, CUT + 1]))
+    assert isinstance(part, Stacked)  # in order, nothing is copied
+    assert part.first.whole is whole
+    assert stack(whole, upper).shape == (N + CUT, D)  # the whole is no view of itself
+
+
+def test_nothing_is_fetched_at_once_for_the_rarer_products(plain):
+    """A HostMatrix works block by block."""
+    matrix = adopt(Numpy(), plain)
+    blocks = list(matrix.rows(np.array([3, 1, 3])).host.blocks(2))
+    assert [start for start, _ in blocks] == [0, 2]
+    np.testing.assert_array_equal(dense(blocks[0][1]), dense(plain[[3, 1]]))
+    view = adopt(Numba(), plain).rows(np.arange(50)).rows(np.array([3, 1, 3]))
+    blocks = list(view.host.blocks(2))
+    np.testing.assert_array_equal(dense(blocks[1][1]), dense(plain[[3]]))
+
+
+def test_products_by_blas():
+    X = values()
+    numba = adopt(Numba(threads=2), X)
+    assert isinstance(numba, DenseMatrix)
+    assert not numba.uses_blas(1)
+    assert numba.uses_blas(2)
+    assert not numba.rows(np.arange(9)).uses_blas(1)
+    assert adopt(Numba(), np.asfortranarray(X)).uses_blas(1)  # no row lies in memory as a row
+    sparse = adopt(Numba(threads=2), sp.csr_matrix(X))
+    assert isinstance(sparse, SparseMatrix)
+    assert not any(sparse.uses_blas(columns) for columns in (1, 2, 9))
+    assert all(adopt(Numpy(), X).uses_blas(columns) for columns in (1, 2))
+    assert not adopt(Numpy(), sp.csr_matrix(X)).uses_blas(2)
+    assert adopt(TwoProducts(), sp.csr_matrix(X)).uses_blas(1)  # nobody knows
+    below = stack(sparse, adopt(Numpy(), sp.csr_matrix(X)))
+    assert not below.uses_blas(3)
+    assert below.threads == 2
+
+
+class Able(Bare):
+    """Says what it can do beyond the two products, and is asked."""
+
+    threads = "auto"  # of its own, and nobody else's business
+    note = "able"
+
+    def __init__(self, X, seen):
+        super().__init__(X)
+        self.seen = seen
+
+    def gram_dot(self, w, V):
+        self.seen.append("gram_dot")
+        return self._X.T @ (w * (self._X @ V).T).T
+
+    def outer_dot(self, u):
+        self.seen.append("outer_dot")
+        product = self._X @ (self._X.T @ u)
+        product.flags.writeable = False
+        return product
+
+    def uses_blas(self, columns):
+        return columns > 5
+
+
+def ables(seen):
+    @dataclass(frozen=True)
+    class Ables:
+        def matrix(self, X):
+            return Able(X, seen)
+
+    return Ables()
+
+
+def test_what_an_adopted_matrix_can_do_is_used(plain):
+    seen = []
+    matrix = adopt(ables(seen), plain)
+    check(matrix, plain)
+    assert set(seen) == {"gram_dot", "outer_dot"}
+    assert matrix.threads == 1
+    assert [matrix.uses_blas(columns) for columns in (1, 6)] == [False, True]
+    matrix.prepare()
+    assert matrix.note == "able"
+
+
+def test_threads_of_a_plugin_are_its_own_business(plain):
+    seen = []
+    y = np.arange(N) % 2
+    one, other = (
+        uids.run((plain, y), backend=backend, solver="cg", repeats=1, cache=False)
+        for backend in (Numpy(), ables(seen))
+    )
+    assert "gram_dot" in seen
+    assert other.metrics["backend"] == "able"
+    np.testing.assert_allclose(other.influence, one.influence, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(other.kept, one.kept)
+
+
+def test_a_matrix_of_views_is_made_once(plain):
+    made = []
+
+    @dataclass(frozen=True)
+    class Once(Viewing):
+        def matrix(self, X):
+            made.append(X.shape)
+            return super().matrix(X)
+
+    whole = adopt(Once(), plain)
+    assert not made  # until a product is asked for
+    whole.rows(np.arange(9)).dot(np.ones(D))
+    whole.rows(np.arange(9, 30)).rows(np.arange(3)).dot(np.ones(D))
+    assert made == [(N, D)]
+
+
+def test_a_backend_gives_its_matrices_as_they_are():
+    class Own(Numpy):
+        pass
+
+    assert isinstance(Own(), Backend)
+    assert type(adopt(Own(), values())).__name__ == "NumpyMatrix"
