@@ -11,7 +11,7 @@ import real_data
 from sklearn.datasets import dump_svmlight_file
 
 import uids
-from uids.pipeline.settings import SweepSettings
+from uids.app.sweep.settings import SweepSettings
 from uids.report import experiments
 from uids.report.experiments.paper import METHODS, PAPER
 from uids.report.experiments.timing import PAPER as PAPER_SECONDS
