@@ -72,6 +72,10 @@ class Auto:
     def __post_init__(self) -> None:
         check_stopping(self.tol, self.max_iter, self.on_failure)
 
+    def plan(self, operator: Operator) -> str:
+        """What would be tried first for one vector, and why."""
+        return planned(operator_of(operator)).note
+
     def solve(self, operator: Operator, g: Array, tuning: SolverChoice = SOLVER_CHOICE) -> Solution:
         operator = operator_of(operator)
         columns = 1 if g.ndim == 1 else g.shape[1]
