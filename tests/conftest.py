@@ -62,6 +62,26 @@ def entry_points(monkeypatch):
     return add
 
 
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write an importable package: package("name", module="its source", __init__="…")."""
+    import sys
+
+    monkeypatch.syspath_prepend(tmp_path)
+    written = []
+
+    def write(name, **modules):
+        written.append(name)
+        (tmp_path / name).mkdir()
+        for module, source in {"__init__": "", **modules}.items():
+            (tmp_path / name / f"{module}.py").write_text(source)
+
+    yield write
+    for module in list(sys.modules):
+        if module.partition(".")[0] in written:
+            del sys.modules[module]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):
     """Parsed data sets go to a folder of this session, not to the user's own."""

@@ -13,7 +13,7 @@ from uids.pipeline.evaluate import worst_cases
 from uids.registry import REGISTRIES
 from uids.scoring.influence import influence_at
 from uids.scoring.scores import Scores
-from uids.solvers.direct import Direct
+from uids.solvers.adopted import adopt_solver
 
 problems = {
     "n": st.integers(20, 80),
@@ -29,7 +29,7 @@ def solved(n, d, classes, seed, C, intercept=True):
     train, validation = both.take(np.arange(n)), both.take(np.arange(n, n + 20))
     component = LogisticRegression(C=C, fit_intercept=intercept, tol=1e-12)
     model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, adopt_solver("direct"))
     return component, model, train, validation, found
 
 

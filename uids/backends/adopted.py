@@ -42,7 +42,8 @@ class AdoptedBackend:
     def plan(self, X: Any) -> str:
         """Which matrix that would be, and why; nothing is made."""
         backend = self.chosen.component
-        return (backend.plan(X) if isinstance(backend, Backend) else "") or self.name
+        with self.chosen.blame:
+            return (backend.plan(X) if isinstance(backend, Backend) else "") or self.name
 
 
 def adopt(backend: Any, X: Any) -> Matrix:

@@ -46,10 +46,12 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
 
     @property
     def columns(self) -> int:
-        return int(getattr(self.value, "columns", 1))
+        with self.blame:
+            return int(getattr(self.value, "columns", 1))
 
     def row_forms(self) -> RowForms | None:
-        return self.value.row_forms() if isinstance(self.value, Curvature) else None
+        with self.blame:
+            return self.value.row_forms() if isinstance(self.value, Curvature) else None
 
 
 @dataclass(frozen=True)

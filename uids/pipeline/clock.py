@@ -16,10 +16,14 @@ class Clock:
     def __init__(self) -> None:
         self.began = time.perf_counter()
         self.spent = dict.fromkeys(STAGES, 0.0)
+        self.told: tuple[str, int, int] | None = None
 
     @contextmanager
     def stage(self, name: str, done: int = 0, total: int = 1) -> Iterator[None]:
-        tell(name, done, total)
+        """Told unless it is the one before, which goes on."""
+        if (name, done, total) != self.told:
+            self.told = (name, done, total)
+            tell(*self.told)
         began = time.perf_counter()
         yield
         self.spent[name] += time.perf_counter() - began

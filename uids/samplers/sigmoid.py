@@ -32,11 +32,14 @@ class Sigmoid:
 
     def gradient_bound(self, scores: Scores) -> float:
         """σ = α / (4 (max φ − min φ)): the slope at φ = 0."""
-        return float(self.alpha) / (4 * float(np.ptp(scores.phi)))
+        # By numpy, for which it is infinite where all φ are equal.
+        return float(np.divide(float(self.alpha), 4 * np.ptp(scores.phi)))
 
     def probabilities(self, scores: Scores) -> Array:
         from scipy.special import expit
 
-        span = np.ptp(scores.phi)
-        scale = float(self.alpha) / span if span > 0 else 0.0
+        alpha, span = float(self.alpha), float(np.ptp(scores.phi))
+        scale = alpha / span if span > 0 else 0.0
+        if np.isinf(scale):  # all influence is tiny: φ is divided first
+            return np.asarray(expit(-alpha * (scores.phi / span)))
         return np.asarray(expit(-scale * scores.phi))

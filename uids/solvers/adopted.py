@@ -11,7 +11,7 @@ import numpy as np
 from uids.backends import Array
 from uids.errors import Blame, UidsError
 from uids.registry import REGISTRIES, Chosen, ask
-from uids.solvers.operator import Advice, Dual, Operator, Precondition
+from uids.solvers.operator import Advice, Dual, Operator, Precondition, RowSolution
 from uids.solvers.solution import Solution
 
 
@@ -96,11 +96,13 @@ class AdoptedOperator(Operator):
 
     @property
     def dense_cost(self) -> float:
-        return float(getattr(self.value, "dense_cost", 1.0))
+        with self.blame:
+            return float(getattr(self.value, "dense_cost", 1.0))
 
     @property
     def diagonal_cost(self) -> float:
-        return float(getattr(self.value, "diagonal_cost", 1.0))
+        with self.blame:
+            return float(getattr(self.value, "diagonal_cost", 1.0))
 
     def uses_blas(self, columns: int) -> bool:
         return bool(self._asked("uses_blas", super().uses_blas, columns))
@@ -113,17 +115,37 @@ class AdoptedOperator(Operator):
 
     def advice(self) -> Advice:
         if isinstance(self.value, Operator):
-            return self.value.advice()
+            with self.blame:
+                return self.value.advice()
         has = [callable(getattr(self.value, name, None)) for name in ("dual", "preconditioner")]
         return Advice(has[0], "its own" if has[1] else "")
 
     def dual(self) -> Dual | None:
         dual: Dual | None = self._asked("dual", super().dual)
-        return dual
+        return None if dual is None else AdoptedDual(dual, self.blame)
 
     def preconditioner(self) -> Precondition | None:
         apply: Precondition | None = self._asked("preconditioner", super().preconditioner)
-        return apply
+        if apply is None:
+            return None
+
+        def applied(r: Array) -> Array:
+            with self.blame:
+                return apply(r)
+
+        return applied
+
+
+@dataclass(frozen=True)
+class AdoptedDual:
+    """The equation of an operator in the space of the rows, with the blame for it."""
+
+    value: Dual
+    blame: Blame
+
+    def solve(self, g: Array, goal: float, limit: int, start: Array | None = None) -> RowSolution:
+        with self.blame:
+            return self.value.solve(g, goal, limit, start)
 
 
 def operator_of(operator: Any) -> Operator:

@@ -73,8 +73,8 @@ class Auto:
         check_stopping(self.tol, self.max_iter, self.on_failure)
 
     def plan(self, operator: Operator) -> str:
-        """What ``solve`` would try first for one vector; no product is made."""
-        return planned(operator).note
+        """What would be tried first for one vector, and why."""
+        return planned(operator_of(operator)).note
 
     def solve(self, operator: Operator, g: Array, tuning: SolverChoice = SOLVER_CHOICE) -> Solution:
         operator = operator_of(operator)

@@ -18,8 +18,11 @@ from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
 from uids.registry import REGISTRIES
 from uids.scoring.influence import influence_at
+from uids.solvers.adopted import adopt_solver
 from uids.solvers.cg import CG
-from uids.solvers.direct import Direct
+from uids.system.tuning import Norms
+
+DIRECT = adopt_solver("direct")
 
 # (minimum, maximum) of φ C / n
 REFERENCE = {
@@ -90,7 +93,7 @@ def test_phi_on_real_data(real, intercept, dense, backend_name):
     curvature = model.curvature(rows)
     largest = np.abs(expected).max()
     for solver in ("direct", "cg", "pcg", "nystrom", "auto"):
-        phi = influence_at(curvature, rows, judged, REGISTRIES["solver"].build(solver)).phi
+        phi = influence_at(curvature, rows, judged, adopt_solver(solver)).phi
         bound = 1e-10 if solver == "direct" else 1e-6
         assert np.abs(phi - expected).max() <= bound * largest, solver
     if not intercept:
@@ -104,7 +107,7 @@ def test_phi_on_real_data(real, intercept, dense, backend_name):
 def test_lissa_on_real_data(real, intercept):
     _, train, validation, found = real
     model, expected = found[intercept]
-    solver = REGISTRIES["solver"].build("lissa")
+    solver = adopt_solver("lissa")
     phi = influence_at(model.curvature(train), train, validation, solver).phi
     assert np.corrcoef(phi, expected)[0, 1] >= 0.999
     assert np.linalg.norm(phi - expected) <= 0.05 * np.linalg.norm(expected)
@@ -126,7 +129,7 @@ def test_leave_one_out_on_real_data():
     )
     component = LogisticRegression(fit_intercept=False, tol=1e-12)
     model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, DIRECT)
     change = leave_one_out(train, validation, component, model)
     assert len(change) == 350
     scale = -1 / (len(train) * len(validation))
@@ -142,7 +145,7 @@ def test_leave_one_out_with_three_classes():
     train, validation = both.take(np.arange(600)), both.take(np.arange(600, 800))
     component = LogisticRegression(C=0.1, tol=1e-12)
     model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, DIRECT)
     change = leave_one_out(train, validation, component, model)
     scale = -1 / (len(train) * len(validation))
     assert np.corrcoef(scale * found.phi, change)[0, 1] >= 0.9995
@@ -161,7 +164,7 @@ def test_statsmodels_agrees():
     result = Logit(train.y, train.X.fetch()).fit(disp=0, method="newton", tol=1e-14)
     theirs = result.get_influence()
     model = FittedLogistic(np.asarray(result.params), 2, 1e15, intercept=False)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, DIRECT)
     np.testing.assert_allclose(found.leverage, theirs.hat_matrix_diag, rtol=1e-10)
     g = model.curvature(train).gradient(validation)
     # d_params is θ̂ less the parameters without the row; their likelihood is minus our loss.
@@ -173,7 +176,7 @@ def test_phi_is_the_closed_form_for_all_shapes(fitted):
     train, model = fitted
     validation = make_rows(n=25, classes=train.classes, seed=9)
     curvature = model.curvature(train)
-    found = influence_at(curvature, train, validation, Direct())
+    found = influence_at(curvature, train, validation, DIRECT)
     g = row_gradients(model, validation).sum(axis=0)
     expected = -row_gradients(model, train) @ np.linalg.solve(curvature.dense(), g)
     np.testing.assert_allclose(found.phi, expected, atol=1e-10 * np.abs(expected).max())
@@ -184,11 +187,11 @@ def test_the_identity_tests_the_fit(fitted):
     """Stop short of the optimum, and the identity says so although the solve is exact."""
     train, model = fitted
     short = FittedLogistic(model.theta * 0.9, model.classes, model.C, model.intercept)
-    found = influence_at(short.curvature(train), train, train, Direct())
+    found = influence_at(short.curvature(train), train, train, DIRECT)
     assert found.solution.relative_residual < 1e-12
     assert found.identity_error > 1e-3
     # A poor solve leaves it as it is: the two tell different things apart.
-    rough = influence_at(model.curvature(train), train, train, CG(tol=0.5))
+    rough = influence_at(model.curvature(train), train, train, adopt_solver(CG(tol=0.5)))
     assert rough.solution.relative_residual > 1e-3
     assert rough.identity_error < 1e-8
 
@@ -197,7 +200,7 @@ def test_norms_pairs_and_self_influence(fitted):
     train, model = fitted
     validation = make_rows(n=25, classes=train.classes, seed=9)
     curvature = model.curvature(train)
-    found = influence_at(curvature, train, validation, Direct())
+    found = influence_at(curvature, train, validation, DIRECT)
     G, Gv = row_gradients(model, train), row_gradients(model, validation)
     inverse = np.linalg.inv(curvature.dense())
     np.testing.assert_allclose(found.psi_norm, np.linalg.norm(G @ inverse, axis=1), rtol=1e-9)
@@ -211,41 +214,40 @@ def test_norms_pairs_and_self_influence(fitted):
     np.testing.assert_allclose(block.sum(axis=1), found.phi, atol=1e-9)
 
 
-def test_pairs_come_in_blocks(monkeypatch):
+def test_pairs_come_in_blocks():
     train, validation = make_rows(n=50), make_rows(n=23, seed=1)
     model = LogisticRegression().fit(train)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, DIRECT)
     ((_, whole),) = found.pairs()
-    monkeypatch.setattr("uids.scoring.influence.BLOCK", 8 * 50 * 10)
-    blocks = list(found.pairs())
+    narrow = replace(found, tuning=Norms(block=8 * 50 * 10))
+    blocks = list(narrow.pairs())
     assert [first for first, _ in blocks] == [0, 10, 20]
     np.testing.assert_allclose(np.hstack([block for _, block in blocks]), whole, atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_estimates_for_large_problems(classes, monkeypatch):
+def test_estimates_for_large_problems(classes):
     train = make_rows(n=80, d=30, classes=classes)
     model = LogisticRegression(C=1.0).fit(train)
-    exact = influence_at(model.curvature(train), train, train, Direct())
+    exact = influence_at(model.curvature(train), train, train, DIRECT)
     values = [exact.psi_norm, exact.leverage, exact.self_influence]
-    monkeypatch.setattr("uids.scoring.influence.EXACT_LIMIT", 10)
-    monkeypatch.setattr("uids.scoring.influence.BLOCK", 8 * 80 * 50)
-    rough = influence_at(model.curvature(train), train, train, Direct(), seed=1)
+    estimated = Norms(exact_size=10, block=8 * 80 * 50)
+    rough = replace(exact, seed=1, tuning=estimated)
     for value, estimate in zip(
         values, [rough.psi_norm, rough.leverage, rough.self_influence], strict=True
     ):
         error = np.abs(estimate / value - 1)
         assert 1e-6 < error.mean() < 0.11  # 256 probes: 4 % in a norm, 9 % in a square
-    few = influence_at(model.curvature(train), train, train, Direct(), probes=4, seed=1)
+    few = replace(rough, probes=4)
     assert np.abs(few.psi_norm / values[0] - 1).mean() > 0.1
 
 
 def test_leverage_sums_to_the_effective_number_of_parameters(fitted):
     train, model = fitted
-    found = influence_at(model.curvature(train), train, train, Direct())
+    found = influence_at(model.curvature(train), train, train, DIRECT)
     assert ((found.leverage > 0) & (found.leverage < model.columns)).all()
     free = LogisticRegression(C=1e6, fit_intercept=model.intercept, tol=1e-10).fit(train)
-    unpenalised = influence_at(free.curvature(train), train, train, Direct()).leverage.sum()
+    unpenalised = influence_at(free.curvature(train), train, train, DIRECT).leverage.sum()
     d = 4 + model.intercept
     # Softmax has one redundant set of parameters, which only the tiny ridge holds.
     expected = d if model.classes == 2 else d * (model.classes - 1)
@@ -257,7 +259,7 @@ def test_the_predicted_change_of_a_subset():
     train, validation = both.take(np.arange(400)), both.take(np.arange(400, 500))
     component = LogisticRegression(tol=1e-12)
     model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, Direct())
+    found = influence_at(model.curvature(train), train, validation, DIRECT)
     rng = np.random.default_rng(0)
     predicted, actual = [], []
     for _ in range(30):
@@ -337,7 +339,7 @@ def test_a_backend_may_lend_its_arrays_read_only():
 
     lent, plain = make_rows(backend=Lent()), make_rows()
     model = LogisticRegression().fit(lent)
-    for solver in (CG(), Direct()):
+    for solver in (adopt_solver("cg"), DIRECT):
         found = influence_at(model.curvature(lent), lent, lent, solver).phi
         expected = influence_at(model.curvature(plain), plain, plain, solver).phi
         np.testing.assert_allclose(found, expected, atol=1e-9)
@@ -371,9 +373,12 @@ def test_scores_that_a_solve_has_left_give_the_same_influence(backend, sparse):
     rng = np.random.default_rng(0)
     model = FittedLogistic(rng.standard_normal(13) * 0.1, 2, 0.5, True)
     curvature = model.curvature(rows, rng.random(300))  # ∇l_i are without the weights
-    found = influence_at(curvature, rows, rows, CG())
+    found = influence_at(curvature, rows, rows, adopt_solver(CG()))
     held = found.phi.copy()
-    assert influence_at(curvature, rows, rows.take(np.arange(9)), CG()).phi is not found.phi
+    assert (
+        influence_at(curvature, rows, rows.take(np.arange(9)), adopt_solver(CG())).phi
+        is not found.phi
+    )
     np.testing.assert_array_equal(found.phi, held)
     expected = -row_gradients(model, rows) @ found.solution.value
     np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
@@ -404,7 +409,7 @@ def test_the_residual_of_the_solve_leaves_the_scores_of_the_rows(solver, interce
     rows = make_rows(n=80, d=d, sparse=wide, backend=backend)
     rng = np.random.default_rng(0)
     model = FittedLogistic(rng.standard_normal(d + intercept) * 0.1, 2, 0.5, intercept)
-    curvature, solver = model.curvature(rows), REGISTRIES["solver"].build(solver)
+    curvature, solver = model.curvature(rows), adopt_solver(solver)
     assert (curvature.dual() is not None) == wide
     gradient = curvature.gradient(rows)
     curvature.dot(gradient)  # which makes what the curvature keeps
@@ -447,11 +452,11 @@ def test_an_operator_that_hands_on_the_rest_is_another_one():
     np.testing.assert_allclose((curvature.dense() + 0.1 * np.eye(6)) @ found.value, g, atol=1e-9)
 
 
-def test_many_classes_stay_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr("uids.scoring.influence.BLOCK", 2**20)
+def test_many_classes_stay_in_bounded_memory():
     train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)
     model = LogisticRegression().fit(train)
-    found = influence_at(model.curvature(train), train, validation, CG(tol=1e-4))
+    found = influence_at(model.curvature(train), train, validation, adopt_solver(CG(tol=1e-4)))
+    found = replace(found, tuning=Norms(block=2**20))
     tracemalloc.start()
     for _ in found.pairs():
         pass
@@ -473,7 +478,7 @@ def test_a_gradient_that_is_not_finite_is_refused():
     train = make_rows()
     broken = FittedLogistic(np.full(5, np.nan), 2, 1.0, True)
     with pytest.raises(uids.UidsError, match="the gradient is not finite"):
-        influence_at(broken.curvature(train), train, train, Direct())
+        influence_at(broken.curvature(train), train, train, DIRECT)
 
 
 @pytest.mark.parametrize("shape", ["dense", "sparse"])
@@ -497,7 +502,7 @@ def test_memory_stays_below_the_data(shape):
     validation = Rows(adopt(Numpy(), X[:1000]), y[:1000], 2)
     model = FittedLogistic(0.01 * rng.standard_normal(d + 1), 2, 0.1, intercept=True)
     for solver in ("pcg", "auto"):
-        component = REGISTRIES["solver"].build(solver, tol=1e-3)
+        component = adopt_solver(REGISTRIES["solver"].build(solver, tol=1e-3))
         tracemalloc.start()
         influence_at(model.curvature(train), train, validation, component)
         peak = tracemalloc.get_traced_memory()[1]

@@ -1,13 +1,14 @@
 """The cache of fits: what shares θ̂ and φ, what does not, and that it never changes a number."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from problems import TwoProducts, make_rows
 
 import uids
 from uids.models.logreg import LogisticRegression
-from uids.pipeline import fit_cache as cache
+from uids.pipeline import fit_cache
 from uids.solvers.cg import CG
 
 
@@ -105,7 +106,8 @@ def test_the_oldest_go_when_it_is_full(tmp_path, monkeypatch):
         uids.run(model=LogisticRegression(C=C), repeats=1)
     size = max(file.stat().st_size for file in tmp_path.rglob("*.npz"))
     uids.run(model=LogisticRegression(C=0.1), repeats=1)  # used again: the youngest
-    monkeypatch.setattr(cache, "LIMIT", int(2.5 * size))
+    smaller = partial(fit_cache.save, limit=int(2.5 * size))
+    monkeypatch.setattr(fit_cache, "save", smaller)
     uids.run(model=LogisticRegression(C=0.4), repeats=1)
     assert len(list(tmp_path.rglob("*.npz"))) == 2
     assert uids.run(model=LogisticRegression(C=0.1), repeats=1).metrics["cache"] == "hit"

@@ -98,15 +98,16 @@ def test_a_ratio_of_one_keeps_everything():
 
 
 def test_weights_are_the_inverse_inclusion_probabilities():
+    from uids.samplers.adopted import adopt_sampler
     from uids.samplers.optimal import Optimal
-    from uids.samplers.random import Random
     from uids.selection.draw import Draw
     from uids.selection.subset import row_weights
 
     drawn = Draw(np.arange(2), np.array([0.5, 0.25]))
-    np.testing.assert_allclose(row_weights(drawn, Optimal()), [2 / 3, 4 / 3])
-    np.testing.assert_allclose(row_weights(drawn, Optimal(normalise=False)), [2, 4])
-    assert row_weights(drawn, Random()) is None
+    np.testing.assert_allclose(row_weights(drawn, adopt_sampler("optimal")), [2 / 3, 4 / 3])
+    plain = adopt_sampler(Optimal(normalise=False))
+    np.testing.assert_allclose(row_weights(drawn, plain), [2, 4])
+    assert row_weights(drawn, adopt_sampler("random")) is None
 
 
 def test_weights_need_to_know_the_inclusion_probability():
@@ -170,10 +171,10 @@ def test_what_is_no_component_is_refused(wrong):
 
 
 def test_progress_is_told():
-    told = []
-    uids.run(repeats=2, progress=lambda *step: told.append(step))
-    assert [step[0] for step in told[:4]] == ["load", "fit", "influence", "sample"]
-    assert ("refit", 1, 2) in told
+    steps = []
+    uids.run(repeats=2, progress=lambda *step: steps.append(step))
+    assert [step[0] for step in steps[:4]] == ["load", "fit", "influence", "sample"]
+    assert ("refit", 1, 2) in steps
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from uids.registry import REGISTRIES
+from uids.samplers.adopted import adopt_sampler
 from uids.samplers.dropout import Dropout
 from uids.samplers.linear import Linear
 from uids.samplers.local_case_control import LocalCaseControl
@@ -25,6 +26,15 @@ def pi(sampler, phi=PHI):
 def test_sigmoid_formula():
     np.testing.assert_allclose(pi(Sigmoid(alpha=4)), 1 / (1 + np.exp(4 * PHI / 8)), rtol=1e-14)
     assert pi(Sigmoid(alpha=1e6))[3] == 0  # no overflow
+
+
+def test_sigmoid_of_hardly_any_influence():
+    tiny = 2.5e-308
+    np.testing.assert_allclose(pi(Sigmoid(), [tiny, 0]), [1 / (1 + np.exp(10)), 0.5], rtol=1e-14)
+    np.testing.assert_array_equal(pi(Sigmoid(), [0, 0]), [0.5, 0.5])
+    scores = SimpleNamespace(phi=np.zeros(3))
+    assert adopt_sampler("sigmoid").gradient_bound(scores) == np.inf
+    assert adopt_sampler("linear").gradient_bound(scores) == np.inf
 
 
 def test_linear_formula():

@@ -9,15 +9,20 @@ import pytest
 from problems import make_rows
 
 import uids
+from uids.models.adopted import adopt_model
 from uids.models.logreg import LogisticRegression
-from uids.pipeline.settings import ChooseSettings, make_settings
+from uids.pipeline.describe import describe_selection
+from uids.pipeline.settings import make_settings
+from uids.samplers.adopted import adopt_sampler
 from uids.scoring.crossfit import crossfit, fold_numbers
 from uids.scoring.influence import influence_at
-from uids.selection.choose import Judged, explain, guarded, rows_needed, upper_bound
+from uids.selection.choose import choose
+from uids.selection.guard import Judged, explain, guarded, rows_needed, upper_bound
+from uids.selection.settings import ChooseSettings
 from uids.selection.subset import draw_subset
-from uids.solvers.direct import Direct
+from uids.solvers.adopted import adopt_solver
 
-MODEL = LogisticRegression(C=0.5)
+MODEL = adopt_model(LogisticRegression(C=0.5))
 
 
 def problem(classes=2, sparse=False):
@@ -28,7 +33,7 @@ def problem(classes=2, sparse=False):
     y[::5] = (y[::5] + 1) % classes
     train = replace(train, y=y)
     full = MODEL.fit(train)
-    return full, influence_at(full.curvature(train), train, validation, Direct())
+    return full, influence_at(full.curvature(train), train, validation, adopt_solver("direct"))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -37,10 +42,8 @@ def test_cross_fitting_is_what_a_slow_loop_gives(classes, sparse):
     full, found = problem(classes, sparse)
     train, validation = found.train, found.validation
     settings = make_settings(ratio="auto", choose={"folds": 3, "ratios": [0.9, 0.7]})
-    from uids.samplers.dropout import Dropout
-    from uids.selection.choose import choose
-
-    told = choose(MODEL, Dropout(), settings, full, found).told
+    sampler = adopt_sampler("dropout")
+    selection = describe_selection(choose(MODEL, sampler, settings, full, found, settings.seed))
     number = fold_numbers(validation.y, 3, settings.seed)
     H = found.curvature.dense()
     G = found.curvature.row_gradients(train)
@@ -50,17 +53,17 @@ def test_cross_fitting_is_what_a_slow_loop_gives(classes, sparse):
         g = found.curvature.row_gradients(validation.take(others)).sum(axis=1)
         phi = -np.linalg.solve(H, g) @ G
         for ratio, losses in expected.items():
-            kept = draw_subset(-phi, train, Dropout(), ratio, settings, 0)[0].rows
+            kept = draw_subset(-phi, train, sampler, ratio, settings, 0)[0].rows
             fitted = MODEL.fit(train.take(kept))  # cold: the start must not matter
             losses[held] = fitted.losses(validation.take(held))
     base = full.losses(validation)
-    assert told["grid"] == [1.0, 0.9, 0.7]
-    assert told["mean"][0] == told["standard_error"][0] == 0
+    assert selection["grid"] == [1.0, 0.9, 0.7]
+    assert selection["mean"][0] == selection["standard_error"][0] == 0
     for i, ratio in enumerate((0.9, 0.7), start=1):
         difference = expected[ratio] - base
-        assert told["mean"][i] == pytest.approx(difference.mean(), abs=1e-7)
+        assert selection["mean"][i] == pytest.approx(difference.mean(), abs=1e-7)
         error = difference.std(ddof=1) / np.sqrt(len(base))
-        assert told["standard_error"][i] == pytest.approx(error, abs=1e-7)
+        assert selection["standard_error"][i] == pytest.approx(error, abs=1e-7)
 
 
 @pytest.mark.parametrize("m", [2, 7, 30])
@@ -80,7 +83,7 @@ def test_a_held_out_fold_has_no_part_in_its_own_scores():
     before = crossfit(full, found, 4, 0)
     X = found.validation.X.fetch().copy()
     X[number == 2] = 1e6
-    poisoned = replace(found.validation, X=type(found.validation.X)(found.validation.X.backend, X))
+    poisoned = replace(found.validation, X=found.validation.X.like(X))
     after = crossfit(full, replace(found, validation=poisoned), 4, 0)
     for k in range(4):
         np.testing.assert_array_equal(before[k].index, after[k].index)
