@@ -43,9 +43,7 @@ def rows_of(p: Problem, backend: Any = "numba") -> tuple[Any, Any, Any]:
     from uids.backends import adopt
     from uids.models import Rows
     from uids.models.logistic.fitted import FittedLogistic
-    from uids.registry import REGISTRIES
 
-    backend = REGISTRIES["backend"].choose(backend).component
     train = Rows(adopt(backend, p.X), p.y, 2)
     validation = Rows(adopt(backend, p.Xv), p.yv, 2)
     return train, validation, FittedLogistic(p.theta, 2, p.C, False)
@@ -55,11 +53,12 @@ def uids_phi(folder: Path) -> Any:
     """The solve and the products, on rows that are prepared: what the others are timed for."""
     from uids.registry import REGISTRIES
     from uids.scoring.influence import influence_at
+    from uids.solvers.adopted import adopt_solver
 
     train, validation, fitted = rows_of(Problem(folder))
 
     def call(tol: float) -> Any:
-        solver = REGISTRIES["solver"].build("auto", tol=tol)
+        solver = adopt_solver(REGISTRIES["solver"].build("auto", tol=tol))
         return influence_at(fitted.curvature(train), train, validation, solver).phi
 
     return call, TOLERANCES

@@ -481,7 +481,10 @@ def test_a_run_is_the_same_with_numpy(sparse, classes):
     rows = make_rows(n=300, d=6, classes=classes, sparse=sparse)
     one, other = (
         uids.run(
-            (rows.X.fetch(), rows.y), backend=backend, model=LogisticRegression(tol=1e-12), repeats=2
+            (rows.X.fetch(), rows.y),
+            backend=backend,
+            model=LogisticRegression(tol=1e-12),
+            repeats=2,
         )
         for backend in (Numpy(), Numba(threads=2))
     )

@@ -94,7 +94,10 @@ def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
     from sklearn.linear_model import LogisticRegression as Peer
 
     w = None if weights is None else np.concatenate([weights, np.ones(20)])
-    X, y = np.vstack([train.X.fetch(), validation.X.fetch()]), np.concatenate([train.y, validation.y])
+    X, y = (
+        np.vstack([train.X.fetch(), validation.X.fetch()]),
+        np.concatenate([train.y, validation.y]),
+    )
     peer = Peer(C=0.1, tol=1e-10, max_iter=1000).fit(X, y, sample_weight=w)
     np.testing.assert_allclose(found.theta, [*peer.coef_[0], peer.intercept_[0]], atol=1e-6)
 

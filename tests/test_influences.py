@@ -41,7 +41,8 @@ def row_gradients(model, rows):
 def closed_form(model, train, validation):
     """φ from the formula with X itself, not by any code of uids but the probabilities."""
     X, Xv = (
-        np.asarray(r.X.fetch().todense() if sp.issparse(r.X.fetch()) else r.X.fetch()) for r in (train, validation)
+        np.asarray(r.X.fetch().todense() if sp.issparse(r.X.fetch()) else r.X.fetch())
+        for r in (train, validation)
     )
     if model.intercept:
         X, Xv = (np.hstack([a, np.ones((len(a), 1))]) for a in (X, Xv))

@@ -24,7 +24,7 @@ def test_every_row_is_in_one_part_and_keeps_its_number():
     assert sorted(rows) == list(range(100))
     assert [len(p.row) for p in (parts.train, parts.validation, parts.test)] == [50, 20, 30]
     for part in (parts.train, parts.validation, parts.test):
-        np.testing.assert_array_equal(parts.sources[part.source][part.row], source.X[part.row])
+        np.testing.assert_array_equal(parts.sources[part.origin][part.row], source.X[part.row])
         np.testing.assert_array_equal(parts.labels[part.y], source.y[part.row])
         assert (np.diff(part.row) > 0).all()
 
@@ -78,15 +78,15 @@ def test_given_parts_are_used_and_numbered_in_their_own_files():
     source = data(validation=(np.ones((3, 2)), np.array(["yes", "no", "no"])))
     parts = split(source, SplitSettings(kind="given"), 0.0, seed=0)
     assert len(parts.train.y) == 100
-    assert parts.sources[parts.train.source] is source.X  # no copy
-    assert parts.validation.source == "validation"
+    assert parts.sources[parts.train.origin] is source.X  # no copy
+    assert parts.validation.origin == "validation"
     assert parts.sources["validation"] is source.validation[0]
     np.testing.assert_array_equal(parts.validation.row, [0, 1, 2])
     np.testing.assert_array_equal(parts.labels[parts.validation.y], ["yes", "no", "no"])
     assert parts.test is None
     # Only what is missing is split off.
     parts = split(source, SplitSettings(test=0.1), 0.0, seed=0)
-    assert parts.test.source == parts.train.source == "train"
+    assert parts.test.origin == parts.train.origin == "train"
     assert [len(p.y) for p in (parts.train, parts.validation, parts.test)] == [90, 3, 10]
 
 

@@ -18,7 +18,7 @@ from uids.backends.backend import Backend
 from uids.backends.host import Host, HostMatrix
 from uids.backends.matrix import Array, Matrix
 from uids.errors import Blame
-from uids.registry import REGISTRIES, Chosen
+from uids.registry import REGISTRIES, Chosen, ask
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,7 @@ class AdoptedMatrix(HostMatrix):
         self.note = str(getattr(self.products, "note", "") or self.note)
 
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:
-        """By the object's own method of that name, or by the default."""
-        own = getattr(self.products, name, None)
-        if not callable(own):
-            return default(*arguments)
-        with self.blame:
-            return own(*arguments)
+        return ask(self.products, name, self.blame, default, *arguments)
 
     def dot(self, V: Array) -> Array:
         with self.blame:

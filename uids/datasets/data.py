@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,14 @@ from uids.errors import UidsError
 
 Pair = tuple[Any, npt.NDArray[Any]]  # X (n, d), dense or CSR, and y (n,)
 Parts = dict[str, Pair]  # "train", "validation", "test" ↦ (X, y)
+
+
+class DataSet(Protocol):
+    """What a data set is. What else it may have is listed in ``uids/datasets/adopted.py``."""
+
+    def load(self) -> Any:
+        """``Data``, or a plain pair (X, y)."""
+        ...
 
 
 @dataclass(frozen=True)

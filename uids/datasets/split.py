@@ -52,11 +52,11 @@ class SplitSettings:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part. ``source`` names whose file they lie in: "train", "validation" or "test";
+    """Rows of one part. ``origin`` names whose file they lie in: "train", "validation" or "test";
     a part that is split off the training file has "train". ``row`` are the numbers of its rows in
     that file, from 0, and ``y`` their classes."""
 
-    source: str
+    origin: str
     y: Classes
     row: Indices
 

@@ -14,7 +14,7 @@ from uids.backends import Array
 from uids.errors import Blame
 from uids.models.model import Curvature, RowForms
 from uids.models.rows import Rows
-from uids.registry import REGISTRIES, Chosen
+from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.adopted import AdoptedOperator
 
 
@@ -112,19 +112,15 @@ class AdoptedModel:
 
     def untrained(self, rows: Rows) -> AdoptedFitted | None:
         """The model before training, where it can tell."""
-        own = getattr(self.chosen.component, "untrained", None)
-        if not callable(own):
-            return None
-        with self.chosen.blame:
-            return AdoptedFitted(own(rows), self.chosen.blame)
+        component, blame = self.chosen.component, self.chosen.blame
+        fitted = ask(component, "untrained", blame, lambda _: None, rows)
+        return None if fitted is None else AdoptedFitted(fitted, blame)
 
     def rough(self) -> AdoptedModel:
         """The same model for fits that are only judged."""
-        own = getattr(self.chosen.component, "rough", None)
-        if not callable(own):
-            return self
-        with self.chosen.blame:
-            return AdoptedModel(self.chosen.replaced(own()))
+        component, blame = self.chosen.component, self.chosen.blame
+        rougher = ask(component, "rough", blame, lambda: component)
+        return AdoptedModel(self.chosen.replaced(rougher))
 
 
 def adopt_model(model: Any) -> AdoptedModel:

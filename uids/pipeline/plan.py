@@ -44,7 +44,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     check_together(parts, settings)
     data = parts.dataset.load()
     shares = split(data, settings.split, settings.noise, settings.split_seed)
-    backend = parts.backend.plan(shares.sources[shares.train.source])
+    backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
     about = describe_data(parts.dataset.name, shares, data.X.shape[1])
     return Plan(data_line(about), memory_line(train.X), backend, solver_line(parts, train))

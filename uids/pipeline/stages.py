@@ -46,7 +46,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
         shares = split(data, settings.split, settings.noise, settings.split_seed)
         train, validation, test = rows_of(shares, parts.backend)
         row = shares.train.row
-        together = shares.validation.source == shares.train.source
+        together = shares.validation.origin == shares.train.origin
         flipped = np.zeros(len(train), dtype=bool)
         flipped[shares.flipped] = True
         return Loaded(
@@ -67,9 +67,9 @@ def rows_of(shares: Split, backend: AdoptedBackend) -> tuple[Rows, Rows, Rows | 
     matrices: dict[str, Matrix] = {}
 
     def rows(part: Part) -> Rows:
-        if part.source not in matrices:
-            matrices[part.source] = backend.matrix(shares.sources[part.source])
-        X = matrices[part.source].rows(part.row)
+        if part.origin not in matrices:
+            matrices[part.origin] = backend.matrix(shares.sources[part.origin])
+        X = matrices[part.origin].rows(part.row)
         X.prepare()  # what cannot be made is told before the fit
         return Rows(X, part.y, len(shares.labels))
 

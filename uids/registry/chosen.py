@@ -4,6 +4,7 @@ raises."""
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,15 @@ class Chosen:
         return dataclasses.replace(self, component=component)
 
 
+def ask(value: Any, name: str, blame: Blame, default: Callable[..., Any], *arguments: Any) -> Any:
+    """By the object's own method of that name where it has one, else by the default."""
+    method = getattr(value, name, None)
+    if not callable(method):
+        return default(*arguments)
+    with blame:
+        return method(*arguments)
+
+
 def marked(component: Any, entry: Entry) -> Any:
     """The object, which then knows its entry: two names may be of one class."""
     with suppress(AttributeError):  # it has slots: then its class tells
@@ -50,5 +60,5 @@ def marked(component: Any, entry: Entry) -> Any:
 
 
 def mark_of(component: Any) -> Entry | None:
-    found: Entry | None = getattr(component, MARK, None)
-    return found
+    entry: Entry | None = getattr(component, MARK, None)
+    return entry

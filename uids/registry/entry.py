@@ -50,19 +50,19 @@ class Entry:
         """Whether the entry names this very class, by whatever way it is exported; nothing is
         imported for the answer."""
         module, _, attribute = self.target.partition(":")
-        found: Any = sys.modules.get(module)
+        named: Any = sys.modules.get(module)
         for part in attribute.split("."):
-            found = getattr(found, part, None)
-        return found is cls
+            named = getattr(named, part, None)
+        return named is cls
 
     def load(self) -> type:
         """Import the class, or say in one line why that cannot be done and who can mend it."""
         who = self.who
         module, _, attribute = self.target.partition(":")
         try:
-            found: Any = import_module(module)
+            named: Any = import_module(module)
             for part in attribute.split("."):
-                found = getattr(found, part)
+                named = getattr(named, part)
         except (Exception, SystemExit) as error:
             # SystemExit too: a module that calls sys.exit() on import is broken, not in command.
             if self.extra is not None and isinstance(error, ImportError):
@@ -71,11 +71,11 @@ class Entry:
             raise UidsError(
                 f"{who} cannot be imported: {type(error).__name__}: {one_line(error)}"
             ) from error
-        if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-            raise UidsError(f"{who} must be a dataclass, but {self.target} is {found!r}")
+        if not (isinstance(named, type) and dataclasses.is_dataclass(named)):
+            raise UidsError(f"{who} must be a dataclass, but {self.target} is {named!r}")
         method = METHOD[self.kind]
-        if not callable(getattr(found, method, None)):
+        if not callable(getattr(named, method, None)):
             raise UidsError(f"{who} has no method {method!r}, which every {self.kind} needs")
-        if any(field.name == "name" for field in dataclasses.fields(found)):
+        if any(field.name == "name" for field in dataclasses.fields(named)):
             raise UidsError(f"{who} has a field 'name'; that word is taken by the registry")
-        return found
+        return named

@@ -26,14 +26,14 @@ class Registry:
 
     def entries(self) -> list[Entry]:
         """Every claim on a name, sorted by name. A name that is claimed twice is there twice."""
-        found = []
+        claims = []
         for name, value in self.builtins.items():
             target, extra = (value, None) if isinstance(value, str) else value
-            found.append(Entry(self.kind, name, target, "uids", __version__, extra))
+            claims.append(Entry(self.kind, name, target, "uids", __version__, extra))
         for point in entries.installed(f"uids.{self.kind}s"):
             package, version = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
-            found.append(Entry(self.kind, point.name, point.value, package, version))
-        return sorted(set(found), key=lambda entry: (entry.name, entry.package, entry.version))
+            claims.append(Entry(self.kind, point.name, point.value, package, version))
+        return sorted(set(claims), key=lambda entry: (entry.name, entry.package, entry.version))
 
     def names(self) -> list[str]:
         return sorted({entry.name for entry in self.entries()})

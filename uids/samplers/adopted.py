@@ -10,7 +10,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.registry import REGISTRIES, Chosen
+from uids.registry import REGISTRIES, Chosen, ask
 from uids.scoring.scores import Scores
 
 AUTO = "auto"  # a value that cross-fitting is to choose
@@ -59,19 +59,18 @@ class AdoptedSampler:
 
     def gradient_bound(self, scores: Scores) -> float | None:
         """σ, where the sampler has one."""
-        own = getattr(self.chosen.component, "gradient_bound", None)
-        if not callable(own):
-            return None
-        with self.chosen.blame, np.errstate(divide="ignore"):
-            return float(own(scores))
+        component, blame = self.chosen.component, self.chosen.blame
+        with np.errstate(divide="ignore"):
+            bound = ask(component, "gradient_bound", blame, lambda _: None, scores)
+        return None if bound is None else float(bound)
 
     def at_alpha(self, alpha: float, scores: Scores) -> AdoptedSampler:
         """The sampler with its α as a number, in the unit that it names by ``alpha_unit(scores)``
         where it has one: such a unit makes one list of values do for every φ."""
-        own = getattr(self.chosen.component, "alpha_unit", None)
-        with self.chosen.blame:
-            unit = own(scores) if callable(own) else 1.0
-            changed = dataclasses.replace(self.chosen.component, alpha=alpha * unit)
+        component, blame = self.chosen.component, self.chosen.blame
+        unit = ask(component, "alpha_unit", blame, lambda _: 1.0, scores)
+        with blame:
+            changed = dataclasses.replace(component, alpha=alpha * unit)
         return AdoptedSampler(self.chosen.replaced(changed))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import Blame, UidsError
-from uids.registry import REGISTRIES, Chosen
+from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.operator import Advice, Dual, Operator, Precondition
 from uids.solvers.solution import Solution
 
@@ -27,11 +27,8 @@ class AdoptedSolver:
 
     def plan(self, operator: Operator) -> str:
         """What would be tried, where the solver has a choice; no product is made."""
-        own = getattr(self.chosen.component, "plan", None)
-        if not callable(own):
-            return self.name
-        with self.chosen.blame:
-            return str(own(operator))
+        component, blame = self.chosen.component, self.chosen.blame
+        return str(ask(component, "plan", blame, lambda _: self.name, operator))
 
     def solve(self, operator: Operator, g: Array) -> Solution:
         """H s = g; what did not converge is an error unless the solver was told to go on."""
@@ -64,12 +61,7 @@ class AdoptedOperator(Operator):
         self.value, self.blame = value, blame
 
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:
-        """By the object's own method of that name, or by the default."""
-        own = getattr(self.value, name, None)
-        if not callable(own):
-            return default(*arguments)
-        with self.blame:
-            return own(*arguments)
+        return ask(self.value, name, self.blame, default, *arguments)
 
     @property
     def size(self) -> int:

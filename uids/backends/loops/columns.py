@@ -56,10 +56,10 @@ class Columns:
         data = None if layout.data is None else np.empty_like(layout.data)
 
         def fill(t: int) -> None:
-            at = np.empty(self.shape[0], dtype=np.uint64)
+            begins = np.empty(self.shape[0], dtype=np.uint64)
             first, last = self.cuts[t], self.cuts[t + 1]
-            csr.csr_split(layout.indices, layout.starts, layout.ends, first, at)
-            k.by_columns(layout.data, layout.indices, at, layout.ends, last, places, data, rows)
+            csr.csr_split(layout.indices, layout.starts, layout.ends, first, begins)
+            k.by_columns(layout.data, layout.indices, begins, layout.ends, last, places, data, rows)
 
         on_threads(fill, threads)
         self.entries = None if data is None else readonly(data), readonly(rows)

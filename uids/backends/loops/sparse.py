@@ -163,8 +163,8 @@ class SparseMatrix(Threaded):
         with self.scratch:
             columns = self.by_columns(u)
             if columns:
-                found = columns.outer_dot(self.among_all(u))
-                return found if self.listed is ALL_ROWS else found[self.listed]
+                products = columns.outer_dot(self.among_all(u))
+                return products if self.listed is ALL_ROWS else products[self.listed]
         return self.dot(self.tdot(u))
 
     def placed(self, V: Array) -> Array:
@@ -207,7 +207,7 @@ class SparseMatrix(Threaded):
         if U.ndim == 1:
             k.csr_tdot(*X, first, last, U, s.sums.reshape(-1), base, square, self.ahead)
         else:
-            k.csr_tdot_columns(*X, first, last, U, s.sums, base, begin, s.at, s.width, square)
+            k.csr_tdot_columns(*X, first, last, U, s.sums, base, begin, s.offset, s.width, square)
 
     def gram(self, w: Array) -> Array:
         w = self.checked("w", w, self.shape[0])

@@ -24,12 +24,12 @@ ALL_ROWS = np.empty(0, dtype=np.uint64)
 
 class Share(NamedTuple):
     """What one thread adds: rows first:last, columns begin:begin + width of the product, into the
-    columns of ``sums`` from ``at`` on; and ``steps``, up to STEP numbers for what is between."""
+    columns of ``sums`` from ``offset`` on; ``steps`` has room for up to STEP numbers in between."""
 
     first: Any
     last: Any
     sums: Array
-    at: Any
+    offset: Any
     begin: Any
     width: Any
     steps: Array
@@ -105,8 +105,8 @@ class Threaded(HostMatrix):
                 parts = scratch.zeros(ranges - 1, size, wide)
                 shares = []
                 for r in range(ranges):
-                    sums, at = (table, begin) if r == 0 else (parts[r - 1], 0)
-                    a, b, c = (np.uint64(number) for number in (at, begin, wide))
+                    sums, offset = (table, begin) if r == 0 else (parts[r - 1], 0)
+                    a, b, c = (np.uint64(number) for number in (offset, begin, wide))
                     shares.append(Share(cuts[r], cuts[r + 1], sums, a, b, c, steps[r]))
                 on_threads(lambda t, shares=shares: add(shares[t]), ranges)  # type: ignore[misc]
                 if ranges > 1:
@@ -116,8 +116,8 @@ class Threaded(HostMatrix):
     def collect(self, parts: Array, table: Array, begin: int) -> None:
         threads = len(parts) + 1
         cuts = np.linspace(0, len(table), threads + 1).astype(np.uint64)
-        at = np.uint64(begin)
-        on_threads(lambda t: k.collect(parts, cuts[t], cuts[t + 1], table, at), threads)
+        offset = np.uint64(begin)
+        on_threads(lambda t: k.collect(parts, cuts[t], cuts[t + 1], table, offset), threads)
 
     def checked(self, name: str, array: Any, length: int) -> Array:
         """As the loops read it, and of the right length: they would read past the end."""

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uids.datasets.formats.arrow import reading
-from uids.datasets.formats.tables import FLAG, NUMBER, TEXT, Columns, Table, Tables, Types
+from uids.datasets.formats.table import FLAG, NUMBER, TEXT, Columns, Table, Types
+from uids.datasets.formats.tables import Tables
 from uids.errors import UidsError
 from uids.system.progress import Steps
 

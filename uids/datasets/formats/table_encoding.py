@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from uids.datasets.data import Parts
-from uids.datasets.formats.tables import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
+from uids.datasets.formats.table import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
 from uids.datasets.parsed import stacked
 from uids.errors import UidsError, one_line
 

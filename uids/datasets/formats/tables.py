@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
-
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
+from typing import ClassVar
 
 from uids.datasets.data import Data, Parts, as_data
 from uids.datasets.formats.own_files import OwnFiles
+from uids.datasets.formats.table import Table
+from uids.datasets.formats.table_encoding import encode
 from uids.datasets.parsed import parsed
 from uids.errors import UidsError, unknown
 
-NUMBER, FLAG, TEXT = pa.float64(), pa.bool_(), pa.large_string()  # what a column can hold
-MISSING = pa.array(pa_csv.ConvertOptions().null_values, TEXT)  # "", "NA", "NaN", "null", …
 TARGETS = ("target", "label", "class", "y", "click")  # names by which a column of labels is known
-
-Columns = dict[str, Any]  # name ↦ arrow array: some rows of a table
-Types = dict[str, Any]  # name ↦ NUMBER, FLAG or TEXT
-
-
-@dataclass(frozen=True)
-class Table:
-    """A file with named columns that is read some rows at a time. ``where`` is for errors.
-
-    ``types(names)`` is what these columns hold; ``batches(names)`` are their rows in order.
-    """
-
-    where: str
-    columns: list[str]
-    types: Callable[[Sequence[str]], Types]
-    batches: Callable[[Sequence[str]], Iterator[Columns]]
 
 
 @dataclass(frozen=True)
@@ -51,12 +31,11 @@ class Tables(OwnFiles):
 
     most_classes: ClassVar[int] = 10_000  # more different labels than that are no classes
 
+    @abstractmethod
     def open(self, path: Path, where: str) -> Table:
-        raise NotImplementedError
+        """The file as a table."""
 
     def load(self) -> Data:
-        from uids.datasets.formats.table_encoding import encode
-
         paths = self.paths()
         options = [type(self).__name__, self.target, self.id, list(paths)]
 
@@ -88,17 +67,3 @@ def target_of(table: Table, given: str | None) -> str:
             f"are {', '.join(table.columns)}{hint}"
         )
     return likely[0]
-
-
-def tidy(text: Any) -> Any:
-    """Text without space around it, and null where it says that a value is missing."""
-    text = pc.utf8_trim_whitespace(text)
-    return pc.if_else(pc.is_in(text, value_set=MISSING), pa.scalar(None, TEXT), text)
-
-
-def reads_as(text: Any, kind: Any) -> bool:
-    try:
-        pc.cast(text, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True

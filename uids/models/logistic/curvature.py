@@ -117,8 +117,8 @@ class LogisticCurvature(Curvature):
         if not self.fitted.intercept:
             return result
         result += self._xw[:, None] * V[-1] if V.ndim == 2 else self._xw * V[-1]
-        last = self._xw @ top + self._w.sum() * V[-1]
-        return np.concatenate([result, np.expand_dims(last, 0)])
+        intercepts = self._xw @ top + self._w.sum() * V[-1]
+        return np.concatenate([result, np.expand_dims(intercepts, 0)])
 
     def scored_dot(self, s: Array, scores: Array | None = None) -> tuple[Array, Array | None]:
         """H s for one vector, and the scores x_iᵀ s that come up on the way; half the work where

@@ -74,9 +74,9 @@ class ModuleScores:
     def value(self, theta: Tensor, data: Tensor) -> Tensor:
         named, first = {}, 0
         for name, parameter in self.network.named_parameters():
-            last = first + parameter.numel()
-            named[name] = theta[first:last].reshape(parameter.shape)
-            first = last
+            end = first + parameter.numel()
+            named[name] = theta[first:end].reshape(parameter.shape)
+            first = end
         Z = torch.func.functional_call(self.network, named, (data,))
         return Z if Z.ndim == 2 else Z[:, None]
 

@@ -32,10 +32,10 @@ def by_length(counts, names, span):
 
 
 @compiled()
-def by_columns(data, indices, at, ends, last, places, values, rows):
+def by_columns(data, indices, begins, ends, last, places, values, rows):
     """The entries of columns up to ``last`` to their ``places``, in row r from at_r on."""
-    for r in range(np.uint64(at.size)):
-        j, stop = at[r], np.uint64(ends[r])
+    for r in range(np.uint64(begins.size)):
+        j, stop = begins[r], np.uint64(ends[r])
         while j < stop and indices[j] < last:
             c = indices[j]
             place = places[c]

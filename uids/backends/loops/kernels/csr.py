@@ -62,10 +62,10 @@ def csr_tdot(data, indices, starts, ends, rows, first, last, u, out, base, squar
 
 @compiled()
 def csr_dot_columns(
-    data, indices, starts, ends, rows, first, last, V, w, out, base, begin, at, width
+    data, indices, starts, ends, rows, first, last, V, w, out, base, begin, offset, width
 ):
-    """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``at`` on.
-    Four at a time stay in registers, and for the next four the row is in the cache."""
+    """``csr_dot`` for ``width`` columns of V from ``begin`` on, into those of out from ``offset``
+    on. Four at a time stay in registers, and for the next four the row is in the cache."""
     listed = rows.size > 0
     for i in range(first, last):
         r = rows[i] if listed else i
@@ -81,7 +81,7 @@ def csr_dot_columns(
                 t += x * v[1]
                 p += x * v[2]
                 q += x * v[3]
-            o = out[i - base, at + c : at + c + FOUR]
+            o = out[i - base, offset + c : offset + c + FOUR]
             o[0] = scale * s
             o[1] = scale * t
             o[2] = scale * p
@@ -92,13 +92,13 @@ def csr_dot_columns(
             for j in range(start, end):
                 x = 1.0 if data is None else np.float64(data[j])
                 s += x * V[indices[j], begin + c]
-            out[i - base, at + c] = scale * s
+            out[i - base, offset + c] = scale * s
             c += ONE
 
 
 @compiled()
 def csr_tdot_columns(
-    data, indices, starts, ends, rows, first, last, U, out, base, begin, at, width, square
+    data, indices, starts, ends, rows, first, last, U, out, base, begin, offset, width, square
 ):
     """``csr_tdot`` for ``width`` columns of U from ``begin`` on, likewise."""
     listed = rows.size > 0
@@ -113,7 +113,7 @@ def csr_tdot_columns(
                 x = 1.0 if data is None else np.float64(data[j])
                 if square is not None:
                     x *= x
-                o = out[indices[j], at + c : at + c + FOUR]
+                o = out[indices[j], offset + c : offset + c + FOUR]
                 o[0] += x * s
                 o[1] += x * t
                 o[2] += x * p
@@ -125,7 +125,7 @@ def csr_tdot_columns(
                 x = 1.0 if data is None else np.float64(data[j])
                 if square is not None:
                     x *= x
-                out[indices[j], at + c] += x * s
+                out[indices[j], offset + c] += x * s
             c += ONE
 
 

@@ -11,8 +11,8 @@ SQUARE = np.uint64(32)  # rows and columns of a tile that stays in the cache
 
 
 @compiled()
-def collect(parts, first, last, out, at):
-    """Columns of out from ``at`` on += Σ_t parts_t for the rows first:last, always in the same
+def collect(parts, first, last, out, offset):
+    """Columns of out from ``offset`` on += Σ_t parts_t for the rows first:last, always in the same
     order; the parts are zero again."""
     width = np.uint64(parts.shape[2])
     flat = width == np.uint64(out.shape[1])
@@ -25,7 +25,7 @@ def collect(parts, first, last, out, at):
         else:
             for j in range(first, last):
                 for c in range(width):
-                    out[j, at + c] += parts[t, j, c]
+                    out[j, offset + c] += parts[t, j, c]
                     parts[t, j, c] = 0.0
 
 
