@@ -134,9 +134,10 @@ def test_a_plugin_that_raises_is_told_with_its_error(cli, entry_points, tmp_path
     monkeypatch.syspath_prepend(tmp_path)
     entry_points("sampler", "raises", "acme_raises:Raises")
     code, _, err = cli("sampler=raises", "repeats=1")
-    assert (code, err) == (1, "uids: sampler 'raises' failed: IndexError: a b\n")
+    reason = "sampler 'raises' of package 'acme' 1.2 failed: IndexError: a b"
+    assert (code, err) == (1, f"uids: {reason}\n")
     (metrics,) = runs(tmp_path)
-    assert json.loads(metrics.read_text())["error"] == "sampler 'raises' failed: IndexError: a b"
+    assert json.loads(metrics.read_text())["error"] == reason
 
 
 def test_help_shows_everything_that_is_installed(cli, entry_points):
@@ -185,7 +186,7 @@ def test_the_real_plan(cli, tmp_path):
     ("words", "message"),
     [
         (["-m"], "--plan is for a single run: leave out -m"),
-        (["--cfg", "job"], "--plan does not go with --cfg: leave out one of them"),
+        (["--cfg", "job"], "--plan cannot be combined with --cfg: leave out one of them"),
         (["sampler=sigmod"], "unknown sampler 'sigmod'. Did you mean 'sigmoid'?"),
         (["ratio=1.5"], "ratio must be in (0, 1] or 'auto' (got 1.5)"),
         (["sampler.alpha=1,2"], "sampler.alpha=1,2 is a sweep: add -m"),
@@ -298,7 +299,7 @@ def test_config_folders(cli, tmp_path):
     assert cli("-cd", "own", "repeats=1")[0] == 0  # a file that is not used does no harm
     for own in (["-cd", "own"], [f"hydra.searchpath=[file://{tmp_path}/own]"]):
         err = cli(*own, "hydra/sweeper=basic", "-m")[2]
-        assert "does not go with another sweeper" in err
+        assert "cannot be combined with another sweeper" in err
     assert "was given twice" in cli("-cd", "own", "-cd", "own")[2]
     assert "unknown option '--config-path'" in cli("--config-path=own")[2]
 

@@ -58,7 +58,7 @@ def test_it_goes_when_the_work_fails(monkeypatch):
 def test_the_stages_of_a_run_are_shown(monkeypatch):
     screen = terminal(monkeypatch)
     with progress_bar():
-        uids.run(repeats=1, progress=tell)
+        uids.run(repeats=1)
     for stage in ("load", "fit", "influence", "sample", "refit", "evaluate"):
         assert stage in screen.getvalue()
 

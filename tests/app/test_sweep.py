@@ -133,7 +133,7 @@ def test_a_point_that_fails_while_running(cli, folder, entry_points, tmp_path, m
     entry_points("sampler", "moody", "acme_moody:Moody")
     code, out, err = cli("sampler=moody", "sampler.good=false,true", FAST, "-m")
     assert code == 1
-    reason = "sampler 'moody' failed: RuntimeError: not today"
+    reason = "sampler 'moody' of package 'acme' 1.2 failed: RuntimeError: not today"
     assert err == f"failed: sampler=moody sampler.good=False repeats=1: {reason}\n"
     assert [line["status"] for line in table(folder)] == ["failed", "ok"]
     # A failure is tried again, a success is not.
@@ -206,7 +206,9 @@ def stale(cli, folder):
         code, out, err = cli(*words, FAST, "-m")
         assert code == 0, err
         assert set(stamps(folder)) == names or not names
-        return out.count("done: ") == 1
+        again = out.count("done: ") == 1
+        assert ("has changed: 1 point\n" in out) is bool(names and again)
+        return again
 
     return look
 
@@ -240,6 +242,24 @@ def test_a_data_file_that_is_edited_is_read_again(stale, tmp_path):
     file.write_text("\n".join(["a,b,y", *lines, "1,1,1"]))
     assert stale(*words)
     assert not stale(*words)
+
+
+def test_a_data_set_that_is_downloaded_is_read_once(stale, entry_points, tmp_path, monkeypatch):
+    (tmp_path / "acme_far.py").write_text(
+        "from dataclasses import dataclass\nfrom pathlib import Path\nimport numpy as np\n"
+        "@dataclass\nclass Far:\n    @classmethod\n    def here(cls):\n"
+        "        return Path('far.txt').is_file()\n    def fingerprint(self):\n"
+        "        return Path('far.txt').read_text() if self.here() else None\n"
+        "    def load(self):\n        Path('far.txt').write_text('here')\n"
+        "        y = np.arange(80) % 2\n"
+        "        return np.stack([y + np.sin(np.arange(80)), np.cos(np.arange(80))], 1), y\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points("dataset", "far", "acme_far:Far")
+    assert stale("dataset=far")
+    assert not stale("dataset=far")
+    (tmp_path / "far.txt").write_text("another")
+    assert stale("dataset=far")
 
 
 def test_results_of_older_code_are_computed_again(stale, monkeypatch):

@@ -40,7 +40,7 @@ def application(words: Sequence[str]) -> int:
     if arguments.has_own_folder:
         if arguments.other_sweeper:
             raise UidsError(
-                "a config folder does not go with another sweeper: leave out hydra/sweeper"
+                "a config folder cannot be combined with another sweeper: leave out hydra/sweeper"
             )
         with composing() as loader:
             mode = RunMode.MULTIRUN if arguments.multirun else RunMode.RUN
@@ -91,7 +91,9 @@ def show_plan(arguments: Arguments) -> int:
     if arguments.multirun:
         raise UidsError(f"{PLAN} is for a single run: leave out -m")
     if arguments.flags:
-        raise UidsError(f"{PLAN} does not go with {arguments.flags[0]}: leave out one of them")
+        raise UidsError(
+            f"{PLAN} cannot be combined with {arguments.flags[0]}: leave out one of them"
+        )
     with composing() as loader:
         config = load_trusted(loader, arguments.overrides, arguments.config_dir, RunMode.RUN)
         refuse_sweep(config, config.hydra)

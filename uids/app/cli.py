@@ -28,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         sweeping = {"-m", "--multirun"} & set(arguments)
-        print("interrupted" + ("; start it again to continue where it was" if sweeping else ""))
+        print(
+            "interrupted" + ("; start it again to continue where it left off" if sweeping else "")
+        )
         return 130
     except Exception as error:
         if traceback_wanted:

@@ -95,7 +95,9 @@ def datasets(arguments: Sequence[str]) -> int:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return 0
     print_table(rows)
-    print(f"\nlooked for in, and downloaded to: {data_folder()} (UIDS_DATA)")
+    print(
+        f"\nThe data folder, searched first and downloaded to: {data_folder()} (set by UIDS_DATA)"
+    )
     return 0
 
 

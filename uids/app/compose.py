@@ -65,7 +65,7 @@ def read_arguments(words: Sequence[str]) -> Arguments:
             plan = True
         elif flag in ("--config-dir", "-cd"):
             if folder is not None:
-                raise UidsError(f"{flag} was given twice: one folder is searched")
+                raise UidsError(f"{flag} was given twice: only one folder can be searched")
             folder = value if equals else next(rest, "")
         else:
             (flags if word.startswith("-") else overrides).append(word)

@@ -15,7 +15,7 @@ from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
 from uids.app.progress import progress_bar
-from uids.app.sweep.plan import Point, plan
+from uids.app.sweep.plan import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError
 from uids.report.plan import write_plan
@@ -36,8 +36,9 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         write_plan(folder, [vars(point) for point in points], settings.report)
         wanted = [point for point in points if not point.skipped]
-        todo = [point for point in wanted if not point.is_done(folder)]
-        tell_plan(points, len(wanted), len(todo), folder)
+        states = [point.state(folder) for point in wanted]
+        tell_plan(folder, states, [point.skipped for point in points if point.skipped])
+        todo = [point for point, state in zip(wanted, states, strict=True) if state != State.DONE]
         for point in todo:
             if point.reason:
                 words = " ".join(point.overrides)
@@ -60,11 +61,18 @@ def sweep_settings(config: DictConfig) -> SweepSettings:
         raise UidsError(str(error)) from error
 
 
-def tell_plan(points: Sequence[Point], wanted: int, todo: int, folder: Path) -> None:
-    done = f", {wanted - todo} of them done already" if wanted > todo else ""
-    print(f"{wanted} point{'s' if wanted != 1 else ''}{done}, in {folder}", flush=True)
-    for reason in dict.fromkeys(point.skipped for point in points if point.skipped):
+def tell_plan(folder: Path, states: Sequence[State], skipped: Sequence[str]) -> None:
+    done, stale = states.count(State.DONE), states.count(State.STALE)
+    there = f", {done} of them done already" if done else ""
+    print(f"{count(len(states))}{there}, in {folder}", flush=True)
+    if stale:
+        print(f"again, since the code or the data has changed: {count(stale)}", flush=True)
+    for reason in dict.fromkeys(skipped):
         print(f"skipped: {reason}", flush=True)
+
+
+def count(points: int) -> str:
+    return f"{points} point{'s' if points != 1 else ''}"
 
 
 class NoCallbacks:

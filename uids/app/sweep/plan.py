@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,14 @@ from uids.report.run import read_metrics
 from uids.system.progress import Steps
 
 
+class State(Enum):
+    """How far a point is, by the files in its folder."""
+
+    TODO = "no result is there, or none that is wanted"
+    DONE = "its result is there, and would come out the same today"
+    STALE = "its result is there, of other code or other data"
+
+
 @dataclass(frozen=True)
 class Point:
     """One point of a sweep. ``reason`` says why it cannot run, if it cannot; ``skipped`` why it is
@@ -31,12 +40,12 @@ class Point:
     reason: str = ""
     skipped: str = ""
 
-    def is_done(self, folder: Path) -> bool:
-        """Whether its result is there, is wanted, and would come out the same today."""
-        if self.config is None or not self.config.get("cache", True):
-            return False
+    def state(self, folder: Path) -> State:
         metrics = read_metrics(folder / self.run)
-        return metrics["status"] == "ok" and metrics.get("identity") == self.identity
+        wanted = self.config is not None and self.config.get("cache", True)
+        if not wanted or metrics["status"] != "ok":
+            return State.TODO
+        return State.DONE if metrics.get("identity") == self.identity else State.STALE
 
 
 def plan(
