@@ -58,3 +58,30 @@ def products(X, shape, seed=0):
     W = w.reshape(-1, *[1] * len(shape))
     found = [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
     return [*found, X @ (X.T @ w), X.T @ (w * (X @ v)), X @ v]
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def check(matrix, plain):
+    """The matrix against the same rows as numpy or scipy have them."""
+    expected = dense(plain)
+    assert isinstance(matrix, Matrix)
+    assert matrix.shape == plain.shape
+    assert matrix.sparse == sp.issparse(plain)
+    assert matrix.stored == (plain.nnz if matrix.sparse else plain.size)
+    if matrix.all_ones:
+        assert (plain.data == 1).all()
+    fetched = matrix.fetch()
+    assert sp.issparse(fetched) == matrix.sparse
+    np.testing.assert_array_equal(dense(fetched), expected)
+    for shape in ((), (3,)):
+        for got, right in zip(products(matrix, shape), products(expected, shape), strict=True):
+            assert got.dtype == np.float64
+            assert got.flags.writeable
+            np.testing.assert_allclose(got, right, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(matrix.row_squares(), (expected**2).sum(axis=1), rtol=1e-12)
+    A = np.random.default_rng(3).standard_normal((plain.shape[1], plain.shape[1]))
+    forms = np.einsum("ij,jk,ik->i", expected, A, expected)
+    np.testing.assert_allclose(matrix.quadratic(A), forms, rtol=1e-10, atol=1e-10)

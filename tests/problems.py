@@ -32,6 +32,21 @@ class Bare:
         return self._X.T @ U
 
 
+@dataclass(frozen=True)
+class Viewing:
+    """Two products, and rows that are views."""
+
+    views = True
+
+    def matrix(self, X):
+        return ViewedBare(X)
+
+
+class ViewedBare(Bare):
+    def rows(self, index):
+        return ViewedBare(self._X[index])
+
+
 def make_rows(n=60, d=4, classes=2, seed=0, sparse=False, backend=None):
     """Rows of a problem that a linear model can half learn: the classes overlap."""
     rng = np.random.default_rng(seed)
@@ -44,3 +59,22 @@ def make_rows(n=60, d=4, classes=2, seed=0, sparse=False, backend=None):
     return Rows(
         adopt(backend or Numpy(), sp.csr_matrix(X) if sparse else X), y.astype(np.int64), classes
     )
+
+
+def largest(fitted, rows, weights=None):
+    """The gradient of F / (C Σω) in closed form, with nothing of uids' own but the rows."""
+    X = rows.X.fetch().toarray() if rows.X.sparse else rows.X.fetch()
+    weights = np.ones(len(rows)) if weights is None else weights
+    theta = fitted.theta.reshape(-1, fitted.columns)
+    if fitted.intercept:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    Z = X @ theta
+    if fitted.columns == 1:
+        R = 1 / (1 + np.exp(-Z)) - rows.y[:, None]
+    else:
+        E = np.exp(Z - Z.max(axis=1, keepdims=True))
+        R = E / E.sum(axis=1, keepdims=True) - np.eye(rows.classes)[rows.y]
+    penalty = theta / fitted.C
+    if fitted.intercept:
+        penalty[-1] = 0
+    return np.abs(X.T @ (weights[:, None] * R) + penalty).max() / weights.sum()

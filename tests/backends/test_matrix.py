@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import D, N, products, values
-from problems import Bare, TwoProducts
+from matrices import D, N, check, dense, values
+from problems import TwoProducts, Viewing
 
-import uids
-from uids.backends import Backend, adopt, stack
+from uids.backends import adopt, stack
 from uids.backends.loops.dense import DenseMatrix
 from uids.backends.loops.sparse import SparseMatrix
 from uids.backends.matrix import Matrix
@@ -27,19 +25,36 @@ CUT = 150  # rows of the upper of two matrices
 ONES = np.arange(0, 40, 2)  # rows whose stored values are all 1
 
 
-@dataclass(frozen=True)
-class Viewing:
-    """Two products, and rows that are views."""
+class Least(Matrix):
+    """What a matrix must have; all else is by default."""
 
-    views = True
+    note = "least"
 
-    def matrix(self, X):
-        return ViewedBare(X)
+    def __init__(self, X):
+        self.X, self.shape = X, X.shape
 
+    @property
+    def sparse(self):
+        return sp.issparse(self.X)
 
-class ViewedBare(Bare):
-    def rows(self, index):
-        return ViewedBare(self._X[index])
+    @property
+    def stored(self):
+        return self.X.nnz if self.sparse else self.X.size
+
+    def dot(self, V):
+        return self.X @ V
+
+    def tdot(self, U):
+        return self.X.T @ U
+
+    def _rows(self, index):
+        return Least(self.X[index])
+
+    def like(self, X):
+        return Least(X)
+
+    def fetch(self):
+        return self.X
 
 
 def torch_matrix(X):
@@ -63,7 +78,9 @@ KINDS = {
     "torch": torch_matrix,
     "adopted": partial(adopt, TwoProducts()),
     "adopted with views": partial(adopt, Viewing()),
+    "least": Least,
     "stacked": stacked_apart,
+    "stacked least": lambda X: stack(Least(X[:CUT]), Least(X[CUT:])),
     "stacked views": partial(stacked_views, Numba(threads=2)),
     "stacked adopted views": partial(stacked_views, Viewing()),
 }
@@ -80,33 +97,6 @@ def plain(request):
     X = values()
     X[ONES] = X[ONES] != 0
     return sp.csr_matrix(X) if request.param else X
-
-
-def dense(X):
-    return X.toarray() if sp.issparse(X) else np.asarray(X)
-
-
-def check(matrix, plain):
-    """The matrix against the same rows as numpy or scipy have them."""
-    expected = dense(plain)
-    assert isinstance(matrix, Matrix)
-    assert matrix.shape == plain.shape
-    assert matrix.sparse == sp.issparse(plain)
-    assert matrix.stored == (plain.nnz if matrix.sparse else plain.size)
-    if matrix.all_ones:
-        assert (plain.data == 1).all()
-    fetched = matrix.fetch()
-    assert sp.issparse(fetched) == matrix.sparse
-    np.testing.assert_array_equal(dense(fetched), expected)
-    for shape in ((), (3,)):
-        for got, right in zip(products(matrix, shape), products(expected, shape), strict=True):
-            assert got.dtype == np.float64
-            assert got.flags.writeable
-            np.testing.assert_allclose(got, right, rtol=1e-12, atol=1e-11)
-    np.testing.assert_allclose(matrix.row_squares(), (expected**2).sum(axis=1), rtol=1e-12)
-    A = np.random.default_rng(3).standard_normal((plain.shape[1], plain.shape[1]))
-    forms = np.einsum("ij,jk,ik->i", expected, A, expected)
-    np.testing.assert_allclose(matrix.quadratic(A), forms, rtol=1e-10, atol=1e-10)
 
 
 def test_the_whole(make, plain):
@@ -161,9 +151,10 @@ def test_rows_that_are_not_there(make, plain, index):
 def test_all_ones(make):
     X = sp.csr_matrix(values(ones=True))
     matrix = make(X)
-    assert matrix.all_ones
-    assert matrix.rows(np.arange(5)).all_ones
-    assert matrix.rows(np.arange(N)[::-1]).all_ones
+    known = "least" not in matrix.note  # a matrix need not know
+    assert matrix.all_ones == known
+    assert matrix.rows(np.arange(5)).all_ones == known
+    assert matrix.rows(np.arange(N)[::-1]).all_ones == known
     X.data[-1] = 2
     assert not make(X).all_ones
     assert not make(X).rows(np.arange(N - 5, N)).all_ones
@@ -242,84 +233,3 @@ def test_products_by_blas():
     below = stack(sparse, adopt(Numpy(), sp.csr_matrix(X)))
     assert not below.uses_blas(3)
     assert below.threads == 2
-
-
-class Able(Bare):
-    """Says what it can do beyond the two products, and is asked."""
-
-    threads = "auto"  # of its own, and nobody else's business
-    note = "able"
-
-    def __init__(self, X, seen):
-        super().__init__(X)
-        self.seen = seen
-
-    def gram_dot(self, w, V):
-        self.seen.append("gram_dot")
-        return self._X.T @ (w * (self._X @ V).T).T
-
-    def outer_dot(self, u):
-        self.seen.append("outer_dot")
-        product = self._X @ (self._X.T @ u)
-        product.flags.writeable = False
-        return product
-
-    def uses_blas(self, columns):
-        return columns > 5
-
-
-def ables(seen):
-    @dataclass(frozen=True)
-    class Ables:
-        def matrix(self, X):
-            return Able(X, seen)
-
-    return Ables()
-
-
-def test_what_an_adopted_matrix_can_do_is_used(plain):
-    seen = []
-    matrix = adopt(ables(seen), plain)
-    check(matrix, plain)
-    assert set(seen) == {"gram_dot", "outer_dot"}
-    assert matrix.threads == 1
-    assert [matrix.uses_blas(columns) for columns in (1, 6)] == [False, True]
-    matrix.prepare()
-    assert matrix.note == "able"
-
-
-def test_threads_of_a_plugin_are_its_own_business(plain):
-    seen = []
-    y = np.arange(N) % 2
-    one, other = (
-        uids.run((plain, y), backend=backend, solver="cg", repeats=1, cache=False)
-        for backend in (Numpy(), ables(seen))
-    )
-    assert "gram_dot" in seen
-    assert other.metrics["backend"] == "able"
-    np.testing.assert_allclose(other.influence, one.influence, rtol=1e-6, atol=1e-9)
-    np.testing.assert_array_equal(other.kept, one.kept)
-
-
-def test_a_matrix_of_views_is_made_once(plain):
-    made = []
-
-    @dataclass(frozen=True)
-    class Once(Viewing):
-        def matrix(self, X):
-            made.append(X.shape)
-            return super().matrix(X)
-
-    whole = adopt(Once(), plain)
-    assert not made  # until a product is asked for
-    whole.rows(np.arange(9)).dot(np.ones(D))
-    whole.rows(np.arange(9, 30)).rows(np.arange(3)).dot(np.ones(D))
-    assert made == [(N, D)]
-
-
-def test_a_backend_gives_its_matrices_as_they_are():
-    class Own(Numpy):
-        pass
-
-    assert isinstance(Own(), Backend)
-    assert type(adopt(Own(), values())).__name__ == "NumpyMatrix"

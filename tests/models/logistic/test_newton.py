@@ -4,10 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import TwoProducts, make_rows
+from problems import TwoProducts, largest, make_rows
 from sklearn.linear_model import LogisticRegression as Sklearn
 
 from uids.backends import adopt
@@ -15,9 +14,6 @@ from uids.backends.numpy import Numpy
 from uids.errors import UidsError
 from uids.models import Rows
 from uids.models.logistic.fitted import FittedLogistic
-from uids.models.logistic.head import preconditioner
-from uids.models.logistic.line_search import search
-from uids.models.logistic.losses import losses
 from uids.models.logistic.newton import glimpse, minimise
 from uids.models.logreg import SKLEARN, LogisticRegression
 from uids.system.tuning import NEWTON
@@ -35,39 +31,6 @@ def objective(fitted, rows, weights=None):
     top = fitted.theta[: -k if fitted.intercept else None]
     weights = np.ones(len(rows)) if weights is None else weights
     return top @ top / 2 + fitted.C * (weights @ fitted.losses(rows))
-
-
-def largest(fitted, rows, weights=None):
-    """The gradient of F / (C Σω) in closed form, with nothing of the trainer's."""
-    X = rows.X.fetch().toarray() if rows.X.sparse else rows.X.fetch()
-    weights = np.ones(len(rows)) if weights is None else weights
-    theta = fitted.theta.reshape(-1, fitted.columns)
-    if fitted.intercept:
-        X = np.hstack([X, np.ones((len(X), 1))])
-    Z = X @ theta
-    if fitted.columns == 1:
-        R = 1 / (1 + np.exp(-Z)) - rows.y[:, None]
-    else:
-        E = np.exp(Z - Z.max(axis=1, keepdims=True))
-        R = E / E.sum(axis=1, keepdims=True) - np.eye(rows.classes)[rows.y]
-    penalty = theta / fitted.C
-    if fitted.intercept:
-        penalty[-1] = 0
-    return np.abs(X.T @ (weights[:, None] * R) + penalty).max() / weights.sum()
-
-
-def one_hot(n=3000, fields=(3, 5, 8, 900, 1500), seed=0):
-    """Click-like rows: each field has one of its values, few fields have few and some have many."""
-    rng = np.random.default_rng(seed)
-    base = np.cumsum((0, *fields[:-1]))
-    index = np.stack(
-        [b + (c ** rng.random(n)).astype(int) - 1 for b, c in zip(base, fields, strict=True)]
-    ).T
-    index = np.sort(index, axis=1)
-    ends = np.arange(0, index.size + 1, len(fields))
-    X = sp.csr_matrix((np.ones(index.size), index.ravel(), ends), shape=(n, sum(fields)))
-    z = X @ rng.standard_normal(X.shape[1]) - 1
-    return Rows(adopt(Numpy(), X), (rng.random(n) < 1 / (1 + np.exp(-z))).astype(np.int64), 2)
 
 
 @dataclass(frozen=True)
@@ -138,21 +101,6 @@ def test_no_glimpse_where_it_would_see_no_weight():
     zero = FittedLogistic(np.zeros(2), 2, 1.0, False)
     assert glimpse(zero, rows, weights, 100, NEWTON) is zero
     assert glimpse(zero, rows, None, 100, NEWTON) is not zero
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_losses_do_not_depend_on_threads_but_for_rounding(classes):
-    rng, k = np.random.default_rng(0), 1 if classes == 2 else classes
-    Z, U, y = (
-        rng.standard_normal((1000, k)),
-        rng.standard_normal((1000, k)),
-        rng.integers(0, k, 1000),
-    )
-    weights, found = rng.random(1000), []
-    for threads in (1, 2, 3, 40):
-        P = np.full((1000, k), np.nan)
-        found.append((*losses(Z, U, 0.5, y, weights, P, threads, chunk=64), P.sum()))
-    np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-13)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -246,25 +194,6 @@ def test_rounding_ends_it_cleanly(way):
     assert found.largest < 1e-14
 
 
-def test_the_search_takes_what_brings_enough():
-    def parabola(t):
-        return (t - 1) ** 2, 2 * (t - 1)
-
-    assert search(parabola, 1.0, -2.0) == (1.0, 0.0)
-    # Four times too far: the slopes of a parabola give its lowest point at once.
-    t, value = search(lambda t: ((4 * t - 1) ** 2, 8 * (4 * t - 1)), 1.0, -8.0)
-    assert (t, value) == (0.25, 0.0)
-    # Not finite at first.
-    t, value = search(lambda t: parabola(t) if t < 0.5 else (np.inf, np.nan), 1.0, -2.0)
-    assert value < 1
-    # The objective is rounded away and even rises a little; the slope is what tells.
-    blurred = search(lambda t: (1e9 + 1e-6, 1e-12 * (t - 1)), 1e9, -1e-12)
-    assert blurred is not None
-    assert search(lambda t: (1e9 + 1e-6, 1e-12), 1e9, -1e-12) is None
-    assert search(parabola, 1.0, 0.0) is None
-    assert search(lambda t: (2.0, 1.0), 1.0, -1.0) is None
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_search_makes_no_pass_over_the_rows(classes):
     backend = Counting()
@@ -288,41 +217,6 @@ def test_a_refit_on_most_of_the_rows_takes_few_steps(way):
     part = rows.take(np.flatnonzero(np.random.default_rng(0).random(2000) < 0.95))
     assert minimise(full, part, None, 1e-9, 100, way).steps <= 4
     assert minimise(full, rows, None, 1e-9, 100, way).steps == 0
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("intercept", [False, True])
-def test_the_head_makes_one_hot_data_easy(classes, intercept):
-    rows = one_hot()
-    y = rows.y if classes == 2 else rows.y + (np.arange(len(rows)) % 2) * (1 - rows.y) * 2
-    rows = Rows(rows.X, y, classes)
-    model = LogisticRegression(C=10.0, fit_intercept=intercept)
-    size = (rows.X.shape[1] + intercept) * (1 if classes == 2 else 3)
-    start = model.restore(np.zeros(size), rows)
-    quick = minimise(start, rows, None, 1e-9, 100)
-    plain = minimise(start, rows, None, 1e-9, 100, replace(NEWTON, head_products=NEWTON.inner))
-    assert quick.products < 0.7 * plain.products
-    np.testing.assert_allclose(quick.theta, plain.theta, atol=1e-5)
-    assert largest(model.restore(quick.theta, rows), rows) <= 1e-9
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("intercept", [False, True])
-def test_the_preconditioner_is_the_inverse_of_a_symmetric_positive_matrix(classes, intercept):
-    rows = one_hot(n=400, fields=(3, 4, 30))
-    rows = Rows(rows.X, np.arange(400) % classes, classes)
-    model = LogisticRegression(C=3.0, fit_intercept=intercept)
-    curvature = model.fit(rows).curvature(rows)
-    M = preconditioner(curvature, head=True)
-    eye = np.eye(curvature.size)
-    inverse = np.stack([M.solve(column, np.empty(curvature.size)) for column in eye])
-    np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
-    flat = 0 if classes == 2 else curvature.size // classes  # all classes of a column together
-    assert (np.linalg.eigvalsh(inverse) > 1e-6).sum() == curvature.size - flat
-    # All columns and all rows are in the head: for two classes that is H itself.
-    if classes == 2:
-        A = curvature.dense() * curvature.scale
-        np.testing.assert_allclose(inverse @ A, eye, atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
