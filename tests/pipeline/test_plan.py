@@ -60,25 +60,25 @@ PROBLEMS = {
 def test_the_solver_is_the_one_that_is_then_used(problem):
     (X, y), words = PROBLEMS[problem]
     parts, settings = chosen(X, y), make_settings(repeats=1, cache=False)
-    told = plan(parts, settings)
-    assert told.solver.startswith(words)
+    before = plan(parts, settings)
+    assert before.solver.startswith(words)
     done = run_components(parts, settings).metrics
-    assert told.backend.partition(":")[0] == done["backend"] == "numpy"
+    assert before.backend.partition(":")[0] == done["backend"] == "numpy"
     note = done["influence"]["solver"]
     if problem == "neither":  # only a trial can tell
         assert note.partition(":")[0] in ("cg", "pcg")
         assert "1,201 parameters; residual after 10 iterations: " in note
     else:
-        assert note.startswith(told.solver)
+        assert note.startswith(before.solver)
 
 
 @pytest.mark.parametrize("model", ["torch_logreg", "torch_module"])
 def test_models_of_torch(model):
     pytest.importorskip("torch")
     parts, settings = chosen(*small(), model=model), make_settings(repeats=1, cache=False)
-    told = plan(parts, settings)
-    assert told.solver.startswith("direct: ")
-    assert run_components(parts, settings).metrics["influence"]["solver"] == told.solver
+    before = plan(parts, settings)
+    assert before.solver.startswith("direct: ")
+    assert run_components(parts, settings).metrics["influence"]["solver"] == before.solver
 
 
 @pytest.mark.parametrize("solver", ["cg", "pcg", "direct", "nystrom", "lissa"])
@@ -90,28 +90,30 @@ def test_a_solver_without_a_choice_is_named(solver):
 def test_a_backend_without_a_choice_is_named(backend):
     if backend == "torch":
         pytest.importorskip("torch")
-    told = plan(chosen(*small(), backend=backend), make_settings())
-    assert told.backend == backend
+    before = plan(chosen(*small(), backend=backend), make_settings())
+    assert before.backend == backend
 
 
 def test_the_backend_of_large_data():
     X, y = thin(3000, 1000, 0.7)
-    told = plan(chosen(X, y), make_settings())
+    before = plan(chosen(X, y), make_settings())
     least = "at least the 2,000,000 from which it is quicker"
-    assert told.backend == f"numba: 2,100,000 stored entries, {least}"
+    assert before.backend == f"numba: 2,100,000 stored entries, {least}"
 
 
 def test_the_data_and_its_memory():
-    told = plan(chosen(*small()), make_settings())
-    assert told.data == (
+    before = plan(chosen(*small()), make_settings())
+    assert before.data == (
         "Arrays: 60 training, 24 validation and 36 test rows, 4 features, 2 classes"
     )
-    assert told.memory.startswith("the training rows take about 0.0 MiB (dense); this machine has ")
+    assert before.memory.startswith(
+        "the training rows take about 0.0 MiB (dense); this machine has "
+    )
     X, y = thin(1000, 2000, 0.2)
-    told = plan(chosen(X, y), make_settings(split={"validation": 100, "test": 400}))
+    before = plan(chosen(X, y), make_settings(split={"validation": 100, "test": 400}))
     # Of the 500 rows that are trained on, not of the whole file.
-    assert told.memory.startswith("the training rows take about 2.3 MiB (200,")
-    assert len(str(told).splitlines()) == 4
+    assert before.memory.startswith("the training rows take about 2.3 MiB (200,")
+    assert len(str(before).splitlines()) == 4
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,9 @@ class Silent:
 
 
 def test_a_model_that_tells_nothing_before_it_is_fitted():
-    told = plan(chosen(*small(), model=Silent()), make_settings())
-    assert told.solver == "auto; model 'Silent' tells no more before it is fitted"
-    assert told.backend.startswith("numpy: 480 dense entries, fewer than the")
+    before = plan(chosen(*small(), model=Silent()), make_settings())
+    assert before.solver == "auto; model 'Silent' tells no more before it is fitted"
+    assert before.backend.startswith("numpy: 480 dense entries, fewer than the")
 
 
 class Refusing(TwoProducts):
@@ -140,9 +142,9 @@ class Refusing(TwoProducts):
 @pytest.mark.parametrize("problem", ["dense", "wide", "words", "neither"])
 def test_a_plan_makes_no_product(problem):
     (X, y), words = PROBLEMS[problem]
-    told = plan(chosen(X, y, backend=Refusing()), make_settings())
-    assert told.solver.startswith(words)
-    assert told.backend == "Refusing"
+    before = plan(chosen(X, y, backend=Refusing()), make_settings())
+    assert before.solver.startswith(words)
+    assert before.backend == "Refusing"
 
 
 def test_what_cannot_run_cannot_be_planned():
@@ -152,5 +154,5 @@ def test_what_cannot_run_cannot_be_planned():
 
 def test_the_fields_of_the_model_are_seen():
     X, y = small(d=7)
-    told = plan(chosen(X, y, model=LogisticRegression(fit_intercept=False)), make_settings())
-    assert told.solver.startswith("direct: 7 parameters")
+    before = plan(chosen(X, y, model=LogisticRegression(fit_intercept=False)), make_settings())
+    assert before.solver.startswith("direct: 7 parameters")

@@ -1,18 +1,14 @@
-"""Influence against the closed form, refits, the numbers of reference, and statsmodels."""
+"""Influence, and what is derived from it, against formulas written out."""
 
-import tracemalloc
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import real_data
 import scipy.sparse as sp
 from problems import TwoProducts, make_rows
 
 import uids
 from uids.backends import adopt
-from uids.backends.numpy import Numpy
 from uids.models import Rows
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
@@ -24,14 +20,6 @@ from uids.system.tuning import Norms
 
 DIRECT = adopt_solver("direct")
 
-# (minimum, maximum) of φ C / n
-REFERENCE = {
-    "breast-cancer_scale": (-0.0107406, 0.0405523),
-    "diabetes_scale": (-0.0125606, 0.0429710),
-    "a1a": (-0.0363269, 0.0364335),
-    "mnist_1_7": (-0.1127025, 0.0774082),
-}
-
 
 def row_gradients(model, rows):
     """∇l_i for each row, (n, size): what uids itself never builds for many rows."""
@@ -39,137 +27,6 @@ def row_gradients(model, rows):
     if model.intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
     return np.einsum("ij,ik->ijk", X, model.residuals(rows)).reshape(len(X), -1)
-
-
-def closed_form(model, train, validation):
-    """φ from the formula with X itself, not by any code of uids but the probabilities."""
-    X, Xv = (
-        np.asarray(r.X.fetch().todense() if sp.issparse(r.X.fetch()) else r.X.fetch())
-        for r in (train, validation)
-    )
-    if model.intercept:
-        X, Xv = (np.hstack([a, np.ones((len(a), 1))]) for a in (X, Xv))
-    p, pv = (1 / (1 + np.exp(-(a @ model.theta))) for a in (X, Xv))
-    ridge = np.ones(X.shape[1]) / model.C
-    if model.intercept:
-        ridge[-1] = 0
-    H = (X.T @ (X * (p * (1 - p))[:, None]) + np.diag(ridge)) / len(X)
-    s = np.linalg.solve(H, Xv.T @ (pv - validation.y))
-    return -(X @ s) * (p - train.y)
-
-
-def backend(name):
-    if name == "torch":
-        pytest.importorskip("torch")
-    return REGISTRIES["backend"].build(name)
-
-
-@pytest.fixture(scope="module", params=real_data.NAMES)
-def real(request):
-    """Train and validation rows of a real set, the fits, and φ in closed form, by intercept."""
-    (X, y), (Xv, yv), _ = real_data.paper_split(request.param)
-    train, validation = (
-        Rows(adopt(Numpy(), a), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
-    )
-    found = {}
-    for intercept in (False, True):
-        model = LogisticRegression(fit_intercept=intercept).fit(train)
-        found[intercept] = model, closed_form(model, train, validation)
-    return request.param, train, validation, found
-
-
-@pytest.mark.xdist_group("real")
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("backend_name", ["numpy", "numba", "torch"])
-def test_phi_on_real_data(real, intercept, dense, backend_name):
-    name, train, validation, found = real
-    model, expected = found[intercept]
-    on = backend(backend_name)
-    rows, judged = (
-        Rows(adopt(on, part.X.fetch().toarray() if dense else part.X.fetch()), part.y, 2)
-        for part in (train, validation)
-    )
-    curvature = model.curvature(rows)
-    largest = np.abs(expected).max()
-    for solver in ("direct", "cg", "pcg", "nystrom", "auto"):
-        phi = influence_at(curvature, rows, judged, adopt_solver(solver)).phi
-        bound = 1e-10 if solver == "direct" else 1e-6
-        assert np.abs(phi - expected).max() <= bound * largest, solver
-    if not intercept:
-        low, high = REFERENCE[name]
-        assert phi.min() * model.C / len(rows) == pytest.approx(low, abs=6e-8)
-        assert phi.max() * model.C / len(rows) == pytest.approx(high, abs=6e-8)
-
-
-@pytest.mark.xdist_group("real")
-@pytest.mark.parametrize("intercept", [False, True])
-def test_lissa_on_real_data(real, intercept):
-    _, train, validation, found = real
-    model, expected = found[intercept]
-    solver = adopt_solver("lissa")
-    phi = influence_at(model.curvature(train), train, validation, solver).phi
-    assert np.corrcoef(phi, expected)[0, 1] >= 0.999
-    assert np.linalg.norm(phi - expected) <= 0.05 * np.linalg.norm(expected)
-
-
-def leave_one_out(train, validation, component, model):
-    before = model.losses(validation).mean()
-    after = np.empty(len(train))
-    for i in range(len(train)):
-        rest = np.delete(np.arange(len(train)), i)
-        after[i] = component.fit(train.take(rest), start=model).losses(validation).mean()
-    return after - before
-
-
-def test_leave_one_out_on_real_data():
-    (X, y), (Xv, yv), _ = real_data.paper_split("breast-cancer_scale")
-    train, validation = (
-        Rows(adopt(Numpy(), a.toarray()), b.astype(np.int64), 2) for a, b in ((X, y), (Xv, yv))
-    )
-    component = LogisticRegression(fit_intercept=False, tol=1e-12)
-    model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, DIRECT)
-    change = leave_one_out(train, validation, component, model)
-    assert len(change) == 350
-    scale = -1 / (len(train) * len(validation))
-    predicted = scale * found.phi
-    assert np.corrcoef(predicted, change)[0, 1] >= 0.9995
-    assert 0.98 <= np.polyfit(predicted, change, 1)[0] <= 1.04
-    # One Newton step without the row is closer still.
-    assert np.abs(scale * found.corrected - change).max() < np.abs(predicted - change).max()
-
-
-def test_leave_one_out_with_three_classes():
-    both = make_rows(n=800, d=3, classes=3)
-    train, validation = both.take(np.arange(600)), both.take(np.arange(600, 800))
-    component = LogisticRegression(C=0.1, tol=1e-12)
-    model = component.fit(train)
-    found = influence_at(model.curvature(train), train, validation, DIRECT)
-    change = leave_one_out(train, validation, component, model)
-    scale = -1 / (len(train) * len(validation))
-    assert np.corrcoef(scale * found.phi, change)[0, 1] >= 0.9995
-    assert 0.98 <= np.polyfit(scale * found.phi, change, 1)[0] <= 1.04
-    corrected = np.abs(scale * found.corrected - change).max()
-    assert corrected < np.abs(scale * found.phi - change).max()
-
-
-def test_statsmodels_agrees():
-    """Logit without a penalty: d_params is H⁻¹∇l_i / (1 − h_i), hat_matrix_diag is h_i."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from statsmodels.api import Logit
-    both = make_rows(n=260, d=5)
-    train, validation = both.take(np.arange(200)), both.take(np.arange(200, 260))
-    result = Logit(train.y, train.X.fetch()).fit(disp=0, method="newton", tol=1e-14)
-    theirs = result.get_influence()
-    model = FittedLogistic(np.asarray(result.params), 2, 1e15, intercept=False)
-    found = influence_at(model.curvature(train), train, validation, DIRECT)
-    np.testing.assert_allclose(found.leverage, theirs.hat_matrix_diag, rtol=1e-10)
-    g = model.curvature(train).gradient(validation)
-    # d_params is θ̂ less the parameters without the row; their likelihood is minus our loss.
-    np.testing.assert_allclose(found.corrected / 200, theirs.d_params @ g, rtol=1e-10)
-    np.testing.assert_allclose(found.corrected, found.phi / (1 - found.leverage), rtol=1e-12)
 
 
 def test_phi_is_the_closed_form_for_all_shapes(fitted):
@@ -384,54 +241,6 @@ def test_scores_that_a_solve_has_left_give_the_same_influence(backend, sparse):
     np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
 
 
-class Counted(Numpy):
-    """Counts the passes over X in its ``seen``."""
-
-    def matrix(self, X):
-        kernel, seen = super().matrix(X), self.seen
-
-        def counted(name):
-            product = getattr(kernel, name)
-            return lambda V: seen.append(name) or product(V)
-
-        kernel.dot, kernel.tdot = counted("dot"), counted("tdot")
-        return kernel
-
-
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("solver", ["direct", "cg", "auto"])
-@pytest.mark.parametrize("d", [6, 1500])
-def test_the_residual_of_the_solve_leaves_the_scores_of_the_rows(solver, intercept, d):
-    """φ takes no pass over X beyond those of the solve, and is the same."""
-    backend = Counted()
-    object.__setattr__(backend, "seen", [])
-    wide = solver == "auto" and d == 1500  # in the space of the rows
-    rows = make_rows(n=80, d=d, sparse=wide, backend=backend)
-    rng = np.random.default_rng(0)
-    model = FittedLogistic(rng.standard_normal(d + intercept) * 0.1, 2, 0.5, intercept)
-    curvature, solver = model.curvature(rows), adopt_solver(solver)
-    assert (curvature.dual() is not None) == wide
-    gradient = curvature.gradient(rows)
-    curvature.dot(gradient)  # which makes what the curvature keeps
-    before = len(backend.seen)
-    solution = solver.solve(curvature, gradient)
-    passes = len(backend.seen) - before
-    before = len(backend.seen)
-    found = influence_at(curvature, rows, rows, solver)
-    assert len(backend.seen) - before == passes + 2  # of the validation rows, for the gradient
-    assert found.solution.scores is None
-    assert solution.scores is not None
-    assert replace(solution, value=solution.value + 1).scores is None  # they are not of that s
-    expected = -curvature.row_products(rows, solution.value)
-    np.testing.assert_allclose(found.phi, expected, atol=1e-12 * np.abs(expected).max())
-    other = rows.take(np.arange(30))  # other rows than those of H
-    np.testing.assert_allclose(
-        influence_at(curvature, other, rows, solver).phi,
-        -curvature.row_products(other, solution.value),
-        atol=1e-12,
-    )
-
-
 def test_an_operator_that_hands_on_the_rest_is_another_one():
     """One that bends more than the curvature it wraps, whose scores are not its own."""
     rows = make_rows(n=80, d=6)
@@ -452,19 +261,6 @@ def test_an_operator_that_hands_on_the_rest_is_another_one():
     np.testing.assert_allclose((curvature.dense() + 0.1 * np.eye(6)) @ found.value, g, atol=1e-9)
 
 
-def test_many_classes_stay_in_bounded_memory():
-    train, validation = make_rows(n=2000, d=5, classes=20), make_rows(n=60, d=5, classes=20)
-    model = LogisticRegression().fit(train)
-    found = influence_at(model.curvature(train), train, validation, adopt_solver(CG(tol=1e-4)))
-    found = replace(found, tuning=Norms(block=2**20))
-    tracemalloc.start()
-    for _ in found.pairs():
-        pass
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 40 * 2**20
-
-
 def test_a_solve_that_fails_is_an_error_unless_told_otherwise():
     settings = {"sampler": "random", "repeats": 1}
     with pytest.raises(uids.UidsError, match=r"raise solver.max_iter.*on_failure=warn goes on"):
@@ -479,35 +275,3 @@ def test_a_gradient_that_is_not_finite_is_refused():
     broken = FittedLogistic(np.full(5, np.nan), 2, 1.0, True)
     with pytest.raises(uids.UidsError, match="the gradient is not finite"):
         influence_at(broken.curvature(train), train, train, DIRECT)
-
-
-@pytest.mark.parametrize("shape", ["dense", "sparse"])
-def test_memory_stays_below_the_data(shape):
-    """φ on problems of real size, beyond the data's own bytes."""
-    rng = np.random.default_rng(0)
-    if shape == "dense":
-        n, d = 200_000, 300
-        X = rng.standard_normal((n, d))
-        own = X.nbytes
-    else:
-        n, d, width = 300_000, 1_000_000, 30
-        indices = rng.integers(0, d, n * width, dtype=np.int32)
-        X = sp.csr_matrix(
-            (np.ones(n * width), indices, np.arange(0, n * width + 1, width, dtype=np.int32)),
-            shape=(n, d),
-        )
-        own = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    y = rng.integers(0, 2, n)
-    train = Rows(adopt(Numpy(), X), y, 2)
-    validation = Rows(adopt(Numpy(), X[:1000]), y[:1000], 2)
-    model = FittedLogistic(0.01 * rng.standard_normal(d + 1), 2, 0.1, intercept=True)
-    for solver in ("pcg", "auto"):
-        component = adopt_solver(REGISTRIES["solver"].build(solver, tol=1e-3))
-        tracemalloc.start()
-        influence_at(model.curvature(train), train, validation, component)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        # The sparse problem's own vectors of a million features are most of it; for the dense one
-        # a quarter of the data would already be a copy of some part of it.
-        limit = 0.25 if shape == "dense" else 1.5
-        assert peak < limit * own, f"{solver}: {peak / own:.2f} times the data"

@@ -16,14 +16,14 @@ class Clock:
     def __init__(self) -> None:
         self.began = time.perf_counter()
         self.spent = dict.fromkeys(STAGES, 0.0)
-        self.told: tuple[str, int, int] | None = None
+        self.current: tuple[str, int, int] | None = None
 
     @contextmanager
     def stage(self, name: str, done: int = 0, total: int = 1) -> Iterator[None]:
         """Told unless it is the one before, which goes on."""
-        if (name, done, total) != self.told:
-            self.told = (name, done, total)
-            tell(*self.told)
+        if (name, done, total) != self.current:
+            self.current = (name, done, total)
+            tell(*self.current)
         began = time.perf_counter()
         yield
         self.spent[name] += time.perf_counter() - began
