@@ -7,7 +7,7 @@ import pytest
 
 import uids
 from uids.app.progress import progress_bar
-from uids.app.sweep.plan import plan
+from uids.app.sweep.points import plan
 from uids.system import progress
 from uids.system.progress import tell
 
@@ -67,7 +67,7 @@ def test_the_planning_of_a_sweep_is_told(monkeypatch):
     from hydra.types import RunMode
 
     from uids.app.compose import composing, load_trusted
-    from uids.app.source import register
+    from uids.app.hydra_source import register
 
     register()
     monkeypatch.setattr(progress, "SILENT", 0.0)

@@ -292,7 +292,7 @@ def test_fields_are_dropped_only_where_a_rival_has_them():
 
 @pytest.mark.parametrize("name", ["4573395e3649", "000000000012", "1_000_000"])
 def test_a_name_that_reads_as_a_number_stays_as_it_is(cli, folder, monkeypatch, name):
-    monkeypatch.setattr("uids.app.sweep.plan.run_name", lambda *_: name)
+    monkeypatch.setattr("uids.app.sweep.points.run_name", lambda *_: name)
     code, _, err = cli("seed=0", FAST, "-m")
     assert code == 0, err
     assert [path.parent.name for path in folder.glob("*/metrics.json")] == [name]

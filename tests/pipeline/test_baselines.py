@@ -12,7 +12,8 @@ from uids.backends.numpy import Numpy
 from uids.models import stacked
 from uids.models.adopted import adopt_model
 from uids.models.logreg import LogisticRegression
-from uids.pipeline.baselines import NAMES, fit_with, verdict
+from uids.pipeline.baselines import fit_with
+from uids.pipeline.verdict import NAMES, verdict
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -22,8 +22,8 @@ from uids.app.compose import (
     read_arguments,
     version_arguments,
 )
+from uids.app.hydra_source import register
 from uids.app.job import job, refuse_sweep
-from uids.app.source import register
 from uids.errors import UidsError
 
 

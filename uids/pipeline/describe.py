@@ -69,7 +69,7 @@ def describe_selection(selection: Selection) -> SelectionMetrics:
         "not_tried": selection.not_tried,
         "folds": selection.folds,
     }
-    if selection.alphas:
+    if selection.alpha_chosen:
         metrics["alpha"] = [each.alpha for each in judged]
         metrics["chosen_alpha"] = selection.sampler.alpha
     return metrics

@@ -23,7 +23,7 @@ class Result:
     validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
     full: Fitted
     subset: Fitted  # of the first repeat
-    final: Fitted  # the model to use: of the subset, or of the subset and the validation rows
+    final: Fitted  # what ``final`` asks for: the subset's, or that with the validation rows too
 
     def __repr__(self) -> str:
         full, subset = self.metrics["full"], self.metrics["subset"]

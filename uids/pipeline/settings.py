@@ -23,7 +23,7 @@ class Settings(ScoringSettings, SelectionSettings):
     final: str = key("subset", "what the last model is fitted on: subset or subset+validation")
     seed: int = key(0, "seed of everything random")
     repeats: int = key(
-        10, "subsets drawn and refitted, for means (one if the sampler has no chance)"
+        10, "subsets drawn and refitted, for means (one if the sampler is deterministic)"
     )
     split: SplitSettings = field(default_factory=SplitSettings)
     noise: float = key(0.0, "share of the training labels to flip, to see whether uids finds them")

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from uids.report import page
 from uids.report.experiments import experiment_sections
-from uids.report.plan import read_plan
 from uids.report.points import points_sections
 from uids.report.run import read_metrics
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
+from uids.report.sweep_file import read_plan
 from uids.system.files import write_text
 
 

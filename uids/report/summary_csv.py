@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Metrics, NoRun
-from uids.report.plan import PlannedPoint
+from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
 
 # Keys of a config that change no result, so that no sweep is over them.

@@ -11,12 +11,12 @@ each training row. Two class attributes change what is done with them:
     the kept rows are weighted by one over their true inclusion probability, brought to mean 1
     unless the sampler has an attribute ``normalise`` that is false.
 
-A method ``gradient_bound(scores)`` may tell σ, the largest |dπ/dφ|, which bounds how sharply the
+A method ``gradient_bound(scores)`` may return σ, the largest |dπ/dφ|, which bounds how sharply the
 worst-case risk can change (theorem 3); it is shown in the metrics. Dropout has none: it is a step.
 
 With ``ratio=auto`` the ratio of any sampler is chosen. A field ``alpha`` that takes the word "auto"
 (``alpha: float | str``) is chosen too; a method ``alpha_unit(scores)`` may name the unit in which
 the values are tried.
 
-A sampler imports nothing from uids; see ``plugins/uids-sampler-tempered`` for a whole package.
+A sampler need not import anything from uids: ``plugins/uids-sampler-tempered`` is a whole package.
 """

@@ -34,7 +34,7 @@ from uids.selection.subset import draw_subset
 from uids.system.progress import tell
 
 FOLDS = ((1000, 8), (np.inf, 4))  # up to so many validation rows; more folds cost more fits
-PATIENCE = 2  # ratios in a row without a new best, after which a walk ends
+PATIENCE = 2  # ratios in a row that are worse than the best, after which a walk ends
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,15 @@ class Selection:
     reason: str
     not_tried: list[float]
     folds: int
-    alphas: bool  # whether α was chosen too
+    alpha_chosen: bool
 
 
 def is_wanted(sampler: AdoptedSampler, settings: SelectionSettings) -> bool:
     """Whether there is anything to choose; an error where there cannot be."""
     if settings.ratio == AUTO and settings.draw == "bernoulli" and not sampler.deterministic:
-        raise UidsError("draw=bernoulli does not use the ratio, so that ratio=auto has no choice")
+        raise UidsError(
+            "draw=bernoulli does not use the ratio, so ratio=auto has nothing to choose"
+        )
     return settings.ratio == AUTO or sampler.alpha == AUTO
 
 
@@ -62,16 +64,17 @@ def choose(
     sampler: AdoptedSampler,
     settings: SelectionSettings,
     full: AdoptedFitted,
-    scored: Influence,
+    influence: Influence,
     seed: int,
 ) -> Selection:
     """The ratio, and the sampler with its α, for the scores of all validation rows."""
-    train, validation = scored.train, scored.validation
+    train, validation = influence.train, influence.validation
     m = len(validation)
     if m < 2:
-        raise UidsError("ratio=auto needs more than one validation row: raise split.validation")
+        word = "ratio=auto" if settings.ratio == AUTO else "sampler.alpha=auto"
+        raise UidsError(f"{word} needs more than one validation row: raise split.validation")
     count = settings.choose.folds or next(folds for most, folds in FOLDS if m <= most)
-    folds = crossfit(full, scored, min(count, m), seed)
+    folds = crossfit(full, influence, min(count, m), seed)
     base = full.losses(validation)
     ratios, alphas = candidates(sampler, settings)
     walk = Walk(model, sampler, settings, train, folds, seed, base)
@@ -80,16 +83,16 @@ def choose(
     judged = walk.judged
     if settings.ratio == AUTO:
         pick = guarded(judged, settings.choose)
-        reason = explain(judged, pick, settings.choose, float(base.mean()))
-        judged.insert(0, Judged(1.0, None, np.zeros(len(base))))
-        point = judged[0] if pick is None else pick
+        reason = explain(judged, pick, settings.choose, float(base.mean()), walk.ends)
+        everything = Judged(1.0, None, np.zeros(len(base)))
+        judged, point = [everything, *judged], pick or everything
     else:
         point = min(judged, key=lambda each: each.mean)
         reason = f"ratio={settings.ratio} is given; α has the smallest held-out loss of those tried"
     if point.alpha is None and alphas != [None]:
         tried = [each.alpha for each in judged if each.alpha is not None] or alphas
         point = dataclasses.replace(point, alpha=tried[0])  # every row is kept: any α does
-    scores = Scores(scored.phi, full.losses(train), train.y, scored)
+    scores = Scores(influence.phi, full.losses(train), train.y, influence)
     tried_ratios = {each.ratio for each in judged}
     return Selection(
         point.ratio,
@@ -115,7 +118,7 @@ def candidates(
 @dataclass(frozen=True)
 class Walk:
     """Down the ratios, each fit starting from its neighbour's. ``base`` are the losses of the full
-    set, one a validation row; what is judged is added to ``judged``."""
+    set, one for each validation row; what is judged is added to ``judged``."""
 
     model: AdoptedModel
     sampler: AdoptedSampler
@@ -125,6 +128,7 @@ class Walk:
     seed: int
     base: Array
     judged: list[Judged] = dataclasses.field(default_factory=list)
+    ends: list[str] = dataclasses.field(default_factory=list)  # why a walk ended early
 
     def down(
         self,
@@ -145,10 +149,11 @@ class Walk:
                 losses = self.held_out(alpha, ratio, starts)
             except ComponentError:
                 raise
-            except UidsError:
+            except UidsError as error:
                 if not free:
                     raise
-                break  # so few rows that nothing can be fitted to them: no candidate
+                self.ends.append(str(error))  # most likely of too few rows: no candidate
+                break
             judged = Judged(ratio, alpha, losses - self.base)
             self.judged.append(judged)
             misses = misses + 1 if judged.mean > best else 0

@@ -23,7 +23,7 @@ WORTH = 0.005  # of the full set's loss: a gain that a person would want to know
 
 @dataclass(frozen=True)
 class Judged:
-    """One candidate: its paired differences Δ, one a validation row."""
+    """One candidate: its paired differences Δ, one for each validation row."""
 
     ratio: float
     alpha: float | None  # in the sampler's own unit
@@ -52,11 +52,16 @@ def guarded(judged: Sequence[Judged], settings: ChooseSettings) -> Judged | None
 
 
 def explain(
-    judged: Sequence[Judged], pick: Judged | None, settings: ChooseSettings, loss: float
+    judged: Sequence[Judged],
+    pick: Judged | None,
+    settings: ChooseSettings,
+    loss: float,
+    ends: Sequence[str] = (),
 ) -> str:
-    """One sentence: why this point, or why none."""
+    """One sentence: why this point, or why none. ``ends`` says why walks ended early."""
     if not judged:
-        return "the full set stays: no smaller subset could be fitted"
+        why = f" ({ends[0]})" if ends else ""
+        return f"the full set stays: no smaller subset could be fitted{why}"
     m = len(judged[0].differences)
     best = pick or min(judged, key=lambda each: each.mean)
     gain = f"{-best.mean:.4f} ± {best.standard_error:.4f} (standard error over {m:,} rows)"

@@ -23,7 +23,7 @@ class ChooseSettings:
     folds: int | None = key(
         None, "folds of the validation rows; null: 8, or 4 beyond 1,000 validation rows"
     )
-    draws: int = key(3, "draws of each candidate in each fold (one if the sampler has no chance)")
+    draws: int = key(3, "draws of each candidate in each fold (one if it is deterministic)")
     level: float = key(0.1, "the full set stays unless a gain is significant at this level")
 
     def __post_init__(self) -> None:

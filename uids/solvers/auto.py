@@ -58,7 +58,7 @@ class Auto:
     from the data.
 
     Where the model has a smaller equation for the same s, in the space of the rows, it tries that
-    first. Where it knows a preconditioner of its own, it uses that. Else, up to some thousand
+    first. Where it knows a preconditioner of its own, it uses that. Else, up to a thousand
     parameters, and within half the memory, it factorises. Beyond that it lets plain CG and mixed
     PCG run a few iterations and goes on with the one that is ahead: a diagonal preconditioner
     helps on long-tailed sparse data and hurts on images, and no look at the shape can tell the two

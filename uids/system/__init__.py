@@ -1,5 +1,5 @@
 """What every other room stands on: memory, threads, compiled loops, files and folders, random
 streams, progress, statistics, and the numbers by which the quicker of two ways is chosen.
 
-Knows nothing of data, models or runs.
+Imports nothing of data, models or runs; it holds their numbers and the names of their streams.
 """

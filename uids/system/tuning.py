@@ -166,7 +166,7 @@ class Norms:
 
 
 @dataclass(frozen=True)
-class Networks:
+class Autodiff:
     """Curvature by automatic differentiation."""
 
     # Parameters, up to which the diagonal is exact.
@@ -182,7 +182,7 @@ PRECONDITIONING = Preconditioning()
 HEAD = Head()
 NEWTON = Newton()
 NORMS = Norms()
-NETWORKS = Networks()
+AUTODIFF = Autodiff()
 
 BLOCK_BYTES = (
     4 * 2**20

@@ -19,7 +19,7 @@ from uids.solvers.adopted import adopt_solver
 from uids.solvers.cg import CG
 from uids.solvers.direct import Direct
 from uids.solvers.lissa import LiSSA
-from uids.system.tuning import NETWORKS
+from uids.system.tuning import AUTODIFF
 
 
 def influence(curvature, train, validation, solver):
@@ -257,7 +257,7 @@ def test_large_networks_estimate_their_diagonal():
     train = make_rows(n=40, d=3)
     curvature = small(damping=0.1).fit(train).curvature(train)
     exact = curvature.diagonal()
-    tuning = replace(NETWORKS, diagonal_size=1)
+    tuning = replace(AUTODIFF, diagonal_size=1)
     rough = TorchCurvature(curvature.fitted, train, tuning=tuning).diagonal()
     assert (rough > 0).all()
     assert np.linalg.norm(rough - exact) < 0.2 * np.linalg.norm(exact)

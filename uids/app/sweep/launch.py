@@ -15,12 +15,12 @@ from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
 from uids.app.progress import progress_bar
-from uids.app.sweep.plan import Point, State, plan
+from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError
-from uids.report.plan import write_plan
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_summary
+from uids.report.sweep_file import write_plan
 
 
 def sweep(arguments: list[str], config_dir: str | None = None) -> int:

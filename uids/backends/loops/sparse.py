@@ -11,7 +11,7 @@ import numpy as np
 from uids.backends.host import Host
 from uids.backends.loops.columns import Columns, pays
 from uids.backends.loops.kernels import csr as k
-from uids.backends.loops.kernels import sums
+from uids.backends.loops.kernels import sums as sum_kernels
 from uids.backends.loops.layout import Layout, permuted, release
 from uids.backends.loops.scratch import readonly
 from uids.backends.loops.threaded import ALL_ROWS, Share, Threaded
@@ -51,8 +51,8 @@ class SparseMatrix(Threaded):
         super().__init__(Host(X), threads, kind)
         self.single, self.tuning = single, tuning
         indptr = unsigned(X.indptr)
-        entries = None if ones else values, unsigned(X.indices), indptr[:-1], indptr[1:]
-        self.original = Layout(*entries)
+        data = None if ones else values
+        self.original = Layout(data, unsigned(X.indices), indptr[:-1], indptr[1:])
         self.forms = Forms(self.original)
         distance = tuning.prefetch_distance * X.shape[0]
         far = X.shape[1] >= tuning.prefetch_columns and 0 < self.entries < distance
@@ -85,7 +85,7 @@ class SparseMatrix(Threaded):
             elif self.layout.pays_renaming(d, self.tuning):
                 self.forms.rows = self.layout.by_frequency(d, self.threads)
 
-    def by_columns(self, V: Array) -> Columns | None:
+    def column_form(self, V: Array) -> Columns | None:
         """For one vector, unless the view has less than half the entries: columns have all."""
         half = 2 * self.entries >= len(self.original.indices)
         return self.forms.columns if V.ndim == 1 and half else None
@@ -123,7 +123,7 @@ class SparseMatrix(Threaded):
     def _added(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
         with self.scratch:
-            columns = self.by_columns(U)
+            columns = self.column_form(U)
             if columns:
                 return columns.tdot(self.among_all(U), square, self.scratch.result(self.shape[1]))
             x = self.layout
@@ -131,7 +131,7 @@ class SparseMatrix(Threaded):
             def add(s: Share) -> None:
                 self._tdot(x, s, s.first, s.last, U, ZERO, s.begin, square)
 
-            return self.sums((self.shape[1], *U.shape[1:]), add)
+            return self.column_sums((self.shape[1], *U.shape[1:]), add)
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         """Xᵀ (w ∘ (X V)) in two loops over many rows. In one loop X would be read once, but V and
@@ -139,7 +139,7 @@ class SparseMatrix(Threaded):
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
         self.store()
         with self.scratch:
-            columns = self.by_columns(V)
+            columns = self.column_form(V)
             if columns:
                 x, u = self.original, self.scratch.empty("scores", self.shape[0])
                 self.each(lambda first, last: self._dot(x, first, last, V, w, u, ZERO))
@@ -155,13 +155,13 @@ class SparseMatrix(Threaded):
                     self._dot(x, base, to, V, w, Z, base, s.begin, ZERO, s.width)
                     self._tdot(x, s, base, to, Z, base, ZERO, None)
 
-            return self.sums(V.shape, add)
+            return self.column_sums(V.shape, add)
 
     def outer_dot(self, u: Array) -> Array:
         u = self.checked("u", u, self.shape[0])
         self.store(by_columns=True)
         with self.scratch:
-            columns = self.by_columns(u)
+            columns = self.column_form(u)
             if columns:
                 products = columns.outer_dot(self.among_all(u))
                 return products if self.listed is ALL_ROWS else products[self.listed]
@@ -174,7 +174,7 @@ class SparseMatrix(Threaded):
         room = self.scratch.empty("V", *V.shape)
         return readonly(permuted(V, self.layout.permutation, room, self.threads))
 
-    def sums(self, shape: tuple[int, ...], add: Callable[[Share], None]) -> Array:
+    def column_sums(self, shape: tuple[int, ...], add: Callable[[Share], None]) -> Array:
         """The sums over rows, one for each column, in the columns' own order."""
         out, inverse = self.scratch.result(*shape), self.layout.inverse
         sums = out if inverse is None else self.scratch.empty("columns", *shape)
@@ -218,7 +218,7 @@ class SparseMatrix(Threaded):
             k.csr_gram(*X, s.first, s.last, w, s.sums.reshape(d, d))
 
         half = self.sum(np.zeros(d * d), add).reshape(d, d)  # column ≥ row
-        sums.mirror(half)
+        sum_kernels.mirror(half)
         return half
 
 

@@ -58,7 +58,7 @@ class Threaded(HostMatrix):
 
     def _rows(self, index: Array) -> Matrix:
         """A view: those rows of the whole matrix, in that order, for the price of the index. The
-        loops do not look whether it lies within the matrix: ``rows`` has."""
+        loops do not check the index; ``rows`` has."""
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         view.whole = self.whole or self

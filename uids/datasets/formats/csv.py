@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pyarrow.csv as pa_csv
 
-from uids.datasets.formats.arrow import BLOCK, reading, text_batches
+from uids.datasets.formats.arrow_reading import BLOCK, reading, text_batches
 from uids.datasets.formats.table import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
 from uids.datasets.formats.tables import Tables
 from uids.errors import UidsError

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uids.datasets.formats.arrow import reading
+from uids.datasets.formats.arrow_reading import reading
 from uids.datasets.formats.table import FLAG, NUMBER, TEXT, Columns, Table, Types
 from uids.datasets.formats.tables import Tables
 from uids.errors import UidsError

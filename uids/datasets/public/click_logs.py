@@ -23,7 +23,7 @@ import pyarrow.csv as pa_csv
 import scipy.sparse as sp
 
 from uids.datasets.data import Data, Parts, as_data
-from uids.datasets.formats.arrow import BLOCK, text_batches
+from uids.datasets.formats.arrow_reading import BLOCK, text_batches
 from uids.datasets.parsed import parsed, stacked
 from uids.datasets.public.download import File, locate
 from uids.datasets.public.public_set import PublicSet

@@ -51,13 +51,15 @@ class Step:
         self.in_rows = True  # as long as that goes well, where the curvature has a dual
         self.last_in_rows = False
         self.M: Preconditioner | None = None
-        self.size = 0.0  # of the last gradient
+        self.last_norm = 0.0  # of the gradient before, as ``_eta`` was given it
         self.products = self.last_products = 0
 
     def solve(
         self, curvature: LogisticCurvature, gradient: Array, floor: float
     ) -> tuple[Array, Array | None]:
-        """Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
+        """s, and X s where it is known.
+
+        Until ‖g + H s‖ ≤ η ‖g‖ in the norm of M⁻¹, in which no badly scaled column hides the
         others, and the largest coordinate, which is what ``tol`` looks at, has come down to √η of
         what it was; or no coordinate of g + H s, the next gradient to first order, is above
         ``floor``.
@@ -78,10 +80,10 @@ class Step:
         limit = self.tuning.inner
         if not M.head and suits_head(curvature):
             limit = self.tuning.head_products
-        self.last_products, done = self.descend(curvature, s, r, M, gradient, eta, floor, limit)
+        self.last_products, done = self._conjugate(curvature, s, r, M, gradient, eta, floor, limit)
         if not done and self.last_products == limit < self.tuning.inner:
             M = preconditioner(curvature, head=True)
-            more, _ = self.descend(curvature, s, r, M, gradient, eta, floor, self.tuning.inner)
+            more, _ = self._conjugate(curvature, s, r, M, gradient, eta, floor, self.tuning.inner)
             self.last_products += more
         if not s.any():  # for rounding H bends downwards at once: what there is must do
             s -= M.solve(gradient, r)
@@ -90,15 +92,14 @@ class Step:
         return s, None
 
     def leave_rows(self) -> bool:
-        """Go on without the dual, which columns or rows of very different size are not for; whether
-        the last step was by it, and has not been told of yet: a step that fails a second time, by
-        another way, is the end."""
-        self.in_rows = False
+        """From now on without the dual, which is not for columns or rows of very different size.
+        Whether that is worth another try: the step that failed was by the dual."""
+        self.in_rows, self.last_norm = False, 0.0  # the next norm is another
         before, self.last_in_rows = self.last_in_rows, False
         return before
 
     def _eta(self, size: float) -> float:
-        before, self.size = self.size, size
+        before, self.last_norm = self.last_norm, size
         return min(self.loosest, (size / before) ** 1.6) if before else self.loosest
 
     def _in_rows(self, dual: Dual, gradient: Array, floor: float) -> tuple[Array, Array]:
@@ -110,10 +111,11 @@ class Step:
         goal = floor if goal <= self.tuning.finish * floor else goal
         s, _, U, self.last_products = dual.solve(gradient, goal, self.tuning.inner_rows)
         self.products += self.last_products
-        self.in_rows = self.last_products < self.tuning.inner_rows
+        if self.last_products >= self.tuning.inner_rows:
+            self.in_rows, self.last_norm = False, 0.0
         return np.negative(s, out=s), np.negative(U, out=U)[:, None]
 
-    def descend(
+    def _conjugate(
         self,
         curvature: LogisticCurvature,
         s: Array,

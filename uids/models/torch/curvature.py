@@ -15,7 +15,7 @@ from uids.models.logistic.products import outer
 from uids.models.model import Curvature
 from uids.models.rows import Rows
 from uids.models.torch.scores import LinearScores, Tensor, numpy
-from uids.system.tuning import NETWORKS, Networks
+from uids.system.tuning import AUTODIFF, Autodiff
 
 if TYPE_CHECKING:
     from uids.models.torch.fitted import FittedTorch
@@ -33,7 +33,7 @@ class TorchCurvature(Curvature):
     fitted: FittedTorch
     over: Rows
     weights: Array | None = None
-    tuning: Networks = NETWORKS
+    tuning: Autodiff = AUTODIFF
 
     @property
     def size(self) -> int:
