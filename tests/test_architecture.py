@@ -95,9 +95,8 @@ def test_only_doors_ask_what_an_object_can_do(house):
 
 def test_no_room_reaches_through_a_matrix(house):
     sparse = ["issparse", "isspmatrix", "isspmatrix_csr"]
-    wrong = rules.reached_through(
-        house, ["source", "host", "blocks"], sparse, ["backends", "datasets"]
-    )
+    inside = ["source", "host", "blocks"]
+    wrong = rules.reached_through(house, inside, sparse, ["backends", "datasets"])
     assert not wrong, listed(wrong)
 
 
