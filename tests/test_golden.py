@@ -1,8 +1,9 @@
 """Whole runs against the numbers that are kept in ``tests/golden``, see ``golden_runs.py``.
 
 Iterations and residuals tell of the way to a number, and rounding may change them: they are not
-compared, nor is the wording of sentences. Everything else is equal to TOLERANCE of the largest number beside it; BLAS for other
-processors, other versions of numpy and scipy, and other numbers of threads change less than that.
+compared, nor is the wording of sentences. Everything else is equal to TOLERANCE of the largest
+number beside it; BLAS for other processors, other versions of numpy and scipy, and other numbers of
+threads change less than that.
 """
 
 from __future__ import annotations
