@@ -290,3 +290,19 @@ def test_the_version_of_a_plugin_decides_too(entry_points, files):
     newer = Chosen("solver", solver.component, dataclasses.replace(solver.entry, version="2"))
     assert fit_identity([solver]) != fit_identity([newer])
     assert run_identity({}, [solver], None) != run_identity({}, [newer], None)
+
+
+def test_a_network_of_a_plugin_decides_too(entry_points, files):
+    pytest.importorskip("torch")
+    from uids.models.torch_module import TorchModule
+
+    source = "from uids.models.torch.networks import MLP\nclass Mine(MLP):\n    pass\n"
+    files({"acme_network.py": source})
+    entry_points("network", "mine", "acme_network:Mine")
+    chosen = [REGISTRIES["model"].choose(TorchModule(network="mine"))]
+    before = run_identity(BASE, chosen, None)
+    assert run_identity(BASE, chosen, None) == before
+    files({"acme_network.py": source + "# edited\n"})
+    assert run_identity(BASE, chosen, None) != before
+    plain = [REGISTRIES["model"].choose(TorchModule(network=lambda features, outputs: None))]
+    assert run_identity(BASE, plain, None) != before

@@ -18,6 +18,7 @@ from uids.models.torch.fitted import FittedTorch
 from uids.models.torch.lbfgs import minimise
 from uids.models.torch.networks import NETWORKS
 from uids.models.torch.scores import ModuleScores, cross_entropy
+from uids.registry import Entry
 
 CURVATURES = ("gauss_newton", "hessian")
 
@@ -66,6 +67,9 @@ class TorchModule:
         )
         if not callable(self.network):
             NETWORKS.entry(str(self.network))  # an unknown name fails before any work
+
+    def nested_entries(self) -> list[Entry]:
+        return [] if callable(self.network) else [NETWORKS.entry(str(self.network))]
 
     def rough(self) -> TorchModule:
         return replace(self, tol=max(self.tol, ROUGH))

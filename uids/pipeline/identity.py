@@ -48,14 +48,20 @@ def fit_identity(chosen: Sequence[Chosen]) -> str | None:
     for each in chosen:
         if each.entry is None:
             return None
-        components.append([each.kind, each.name, *_origin(each.entry), each.fields])
+        origins = [_origin(entry) for entry in (each.entry, *each.nested)]
+        components.append([each.kind, each.name, origins, each.fields])
     return _digest([source_digest(FIT_ROOMS), components])[:IDENTITY_DIGITS]
 
 
 def run_identity(config: Mapping[str, Any], chosen: Sequence[Chosen], files: object) -> str:
     """Of all that decides the numbers of a run: its config, the components that do the work, the
     source of uids, and ``files``, the fingerprint of the data files."""
-    origins = [[each.kind, *_origin(each.entry)] for each in chosen if each.entry is not None]
+    origins = [
+        [each.kind, *_origin(entry)]
+        for each in chosen
+        for entry in (each.entry, *each.nested)
+        if entry is not None
+    ]
     decides = [_deciding(config), source_digest(RUN_ROOMS), origins, files]
     return _digest(decides)[:IDENTITY_DIGITS]
 

@@ -35,6 +35,13 @@ class Chosen:
         return {f.name: getattr(self.component, f.name) for f in fields}
 
     @property
+    def nested(self) -> list[Entry]:
+        """Entries of other registries that its fields name, as a network is of its model: from
+        the component's ``nested_entries()``, where it has that."""
+        entries: list[Entry] = ask(self.component, "nested_entries", self.blame, list)
+        return entries
+
+    @property
     def blame(self) -> Blame:
         return Blame(self.entry.who if self.entry else f"{self.kind} {self.name!r}")
 
