@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass
 
 from problems import Bare
 
+from uids.backends.numpy import Numpy, NumpyMatrix
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
@@ -164,6 +165,40 @@ class FaultyBackend:
 
         setattr(products, self.call, fail)
         return products
+
+
+@dataclass(frozen=True)
+class FaultyWholeBackend(Numpy):
+    """With matrices of the full kind, made by subclassing."""
+
+    call: str = "dot"
+
+    def matrix(self, X):
+        return FaultyMatrix(X, self.call)
+
+
+class FaultyMatrix(NumpyMatrix):
+    def __init__(self, X, call):
+        super().__init__(X)
+        self.call = call
+
+    def like(self, X):
+        return FaultyMatrix(X, self.call)
+
+    def dot(self, V):
+        if self.call == "dot":
+            raise Broken("dot")
+        return super().dot(V)
+
+    def gram(self, w):
+        if self.call == "gram":
+            raise Broken("gram")
+        return super().gram(w)
+
+    def fingerprint(self):
+        if self.call == "fingerprint":
+            raise Broken("fingerprint")
+        return super().fingerprint()
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,10 @@ BEHIND = {
         "uids.models.torch.curvature:TorchCurvature",
         "uids.models.adopted:AdoptedCurvature",
     ],
-    "uids.models:RowForms": ["uids.models.logistic.leverage:LogisticForms"],
+    "uids.models:RowForms": [
+        "uids.models.logistic.leverage:LogisticForms",
+        "uids.models.adopted:AdoptedForms",
+    ],
     "uids.solvers:Operator": [
         "uids.models.logistic.curvature:LogisticCurvature",
         "uids.models.torch.curvature:TorchCurvature",
@@ -57,6 +60,7 @@ BEHIND = {
         "uids.backends.torch:TorchMatrix",
         "uids.backends.stacked:Stacked",
         "uids.backends.adopted:AdoptedMatrix",
+        "uids.backends.adopted:GuardedMatrix",
     ],
     "uids.models.torch.scores:ScoreFunction": [
         "uids.models.torch.scores:LinearScores",

@@ -74,6 +74,23 @@ def test_a_backend(plugin, call):
     assert sentence(backend=plugin("backend", call=call)) == expected
 
 
+@pytest.mark.parametrize("call", ["dot", "gram", "fingerprint"])
+def test_a_backend_with_matrices_of_its_own(plugin, call):
+    backend = plugin("backend", call=call, target="FaultyWholeBackend")
+    expected = f"backend 'x' of package 'acme' 1.2 failed: Broken: no {call}"
+    assert sentence(backend=backend, cache=True) == expected
+
+
+def test_a_backend_with_matrices_of_its_own_gives_the_same_numbers(plugin):
+    rows = make_rows(n=120)
+    backend = plugin("backend", call="none", target="FaultyWholeBackend")
+    words = {"dataset": (rows.X.fetch(), rows.y), "final": "subset+validation", **SMALL}
+    one, other = uids.run(**words, backend=backend), uids.run(**words, backend="numpy")
+    assert one.influence.tolist() == other.influence.tolist()
+    assert one.metrics["baselines"] == other.metrics["baselines"]
+    assert one.metrics["backend"] == "numpy"
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -34,10 +34,13 @@ class AdoptedBackend:
     def matrix(self, X: Any) -> Matrix:
         """X, of the data set or of a part of it, through the backend."""
         backend = self.chosen.component
-        if isinstance(backend, Backend):
-            with self.chosen.blame:
-                return backend.matrix(X)
-        return AdoptedMatrix(self, Host(X))
+        if not isinstance(backend, Backend):
+            return AdoptedMatrix(self, Host(X))
+        with self.chosen.blame:
+            matrix = backend.matrix(X)
+        entry = self.chosen.entry
+        ours = entry is not None and entry.package == "uids"
+        return matrix if ours else GuardedMatrix(matrix, self.chosen.blame)
 
     def plan(self, X: Any) -> str:
         """Which matrix that would be, and why; nothing is made."""
@@ -119,3 +122,98 @@ class AdoptedMatrix(HostMatrix):
 def writable(array: Any) -> Array:
     """As a numpy array that may be changed in place; some libraries lend theirs read-only."""
     return np.require(array, requirements=["W"])
+
+
+class GuardedMatrix(Matrix):
+    """A matrix of the full kind that is not ours: hands every call on, with the blame for it, and
+    its parts are guarded too."""
+
+    def __init__(self, matrix: Matrix, blame: Blame) -> None:
+        self.matrix, self.blame = matrix, blame
+        with blame:
+            self.shape, self.note = matrix.shape, matrix.note
+
+    def dot(self, V: Array) -> Array:
+        with self.blame:
+            return self.matrix.dot(V)
+
+    def tdot(self, U: Array) -> Array:
+        with self.blame:
+            return self.matrix.tdot(U)
+
+    def gram_dot(self, w: Array, V: Array) -> Array:
+        with self.blame:
+            return self.matrix.gram_dot(w, V)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        with self.blame:
+            return self.matrix.scored_dot(w, v)
+
+    def outer_dot(self, u: Array) -> Array:
+        with self.blame:
+            return self.matrix.outer_dot(u)
+
+    def square_tdot(self, W: Array) -> Array:
+        with self.blame:
+            return self.matrix.square_tdot(W)
+
+    def gram(self, w: Array) -> Array:
+        with self.blame:
+            return self.matrix.gram(w)
+
+    def quadratic(self, A: Array) -> Array:
+        with self.blame:
+            return self.matrix.quadratic(A)
+
+    def row_squares(self) -> Array:
+        with self.blame:
+            return self.matrix.row_squares()
+
+    @property
+    def sparse(self) -> bool:
+        with self.blame:
+            return self.matrix.sparse
+
+    @property
+    def stored(self) -> int:
+        with self.blame:
+            return self.matrix.stored
+
+    @property
+    def all_ones(self) -> bool:
+        with self.blame:
+            return self.matrix.all_ones
+
+    @property
+    def threads(self) -> int:
+        with self.blame:
+            return self.matrix.threads
+
+    def uses_blas(self, columns: int) -> bool:
+        with self.blame:
+            return self.matrix.uses_blas(columns)
+
+    def fingerprint(self) -> str:
+        with self.blame:
+            return self.matrix.fingerprint()
+
+    def _rows(self, index: Array) -> Matrix:
+        with self.blame:
+            return GuardedMatrix(self.matrix.rows(index), self.blame)
+
+    def columns(self, index: Array) -> Matrix:
+        with self.blame:
+            return GuardedMatrix(self.matrix.columns(index), self.blame)
+
+    def like(self, X: Any) -> Matrix:
+        with self.blame:
+            return GuardedMatrix(self.matrix.like(X), self.blame)
+
+    def fetch(self) -> Any:
+        with self.blame:
+            return self.matrix.fetch()
+
+    def prepare(self) -> None:
+        with self.blame:
+            self.matrix.prepare()
+            self.note = self.matrix.note

@@ -50,8 +50,43 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
             return int(getattr(self.value, "columns", 1))
 
     def row_forms(self) -> RowForms | None:
+        if not isinstance(self.value, Curvature):
+            return None
         with self.blame:
-            return self.value.row_forms() if isinstance(self.value, Curvature) else None
+            forms = self.value.row_forms()
+        return None if forms is None else AdoptedForms(forms, self.blame)
+
+
+@dataclass(frozen=True)
+class AdoptedForms(RowForms):
+    """The forms of rows with the blame for them."""
+
+    value: RowForms
+    blame: Blame
+
+    def exact(self, rows: Rows, inverse: Array) -> Array:
+        with self.blame:
+            return self.value.exact(rows, inverse)
+
+    def noise(self, count: int, rng: np.random.Generator) -> Array:
+        with self.blame:
+            return self.value.noise(count, rng)
+
+    def estimate(self, rows: Rows, S: Array) -> Array:
+        with self.blame:
+            return self.value.estimate(rows, S)
+
+    def leverage(self, rows: Rows, forms: Array) -> Array:
+        with self.blame:
+            return self.value.leverage(rows, forms)
+
+    def corrected(self, rows: Rows, s: Array, forms: Array) -> Array:
+        with self.blame:
+            return self.value.corrected(rows, s, forms)
+
+    def self_influence(self, rows: Rows, forms: Array) -> Array:
+        with self.blame:
+            return self.value.self_influence(rows, forms)
 
 
 @dataclass(frozen=True)
