@@ -12,6 +12,7 @@ from problems import Bare, Viewing
 
 import uids
 from uids.backends import adopt
+from uids.backends.adopted import GuardedMatrix
 from uids.backends.backend import Backend
 from uids.backends.numpy import Numpy, NumpyMatrix
 
@@ -94,9 +95,13 @@ def test_a_matrix_of_views_is_made_once(plain):
     assert made == [(N, D)]
 
 
-def test_a_backend_gives_its_matrices_as_they_are():
+def test_matrices_of_the_full_kind_are_as_they_are_and_guarded_where_they_are_not_ours():
     class Own(Numpy):
         pass
 
     assert isinstance(Own(), Backend)
-    assert type(adopt(Own(), values())) is NumpyMatrix
+    assert type(adopt(Numpy(), values())) is NumpyMatrix
+    others = adopt(Own(), values())
+    assert type(others) is GuardedMatrix
+    assert type(others.matrix) is NumpyMatrix
+    check(others, values())
