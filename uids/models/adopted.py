@@ -88,6 +88,14 @@ class AdoptedForms(RowForms):
         with self.blame:
             return self.value.self_influence(rows, forms)
 
+    def loo_probability(self, rows: Rows, forms: Array) -> Array:
+        with self.blame:
+            return self.value.loo_probability(rows, forms)
+
+    def loo_loss(self, rows: Rows, forms: Array) -> Array:
+        with self.blame:
+            return self.value.loo_loss(rows, forms)
+
 
 @dataclass(frozen=True)
 class AdoptedFitted:

@@ -43,6 +43,14 @@ class RowForms(ABC):
     def self_influence(self, rows: Rows, forms: Array) -> Array:
         """−r_iᵀ M_i r_i, (n,)."""
 
+    @abstractmethod
+    def loo_probability(self, rows: Rows, forms: Array) -> Array:
+        """Of each row under the model without it, by one Newton step, (n, K)."""
+
+    @abstractmethod
+    def loo_loss(self, rows: Rows, forms: Array) -> Array:
+        """The loss there, (n,)."""
+
 
 class Curvature(Operator):
     """The training objective near θ̂, in mean form: H = (1/n) (Σ_i ω_i ∇²l_i + ∇²penalty), and the

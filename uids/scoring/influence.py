@@ -93,7 +93,8 @@ class Influence:
         forms = self.curvature.row_forms()
         if forms is None:
             raise UidsError(
-                "leverage, corrected and self_influence are there for model logreg only"
+                "leverage, corrected, self_influence and leave-one-out numbers are there for model "
+                "logreg only"
             )
         return forms
 
@@ -131,6 +132,17 @@ class Influence:
         """−∇l_iᵀ H⁻¹ ∇l_i ≤ 0: the influence of a row on its own loss. A large size marks rows
         that the model had to learn by heart."""
         return self._row_forms.self_influence(self.train, self._forms)
+
+    @cached_property
+    def loo_probability(self) -> Array:
+        """The probabilities that the model would give to each row, had it been fitted without that
+        row, (n, K): by one Newton step, in closed form."""
+        return self._row_forms.loo_probability(self.train, self._forms)
+
+    @cached_property
+    def loo_loss(self) -> Array:
+        """The loss of each row under the model without it: what its training loss hides."""
+        return self._row_forms.loo_loss(self.train, self._forms)
 
     def pairs(self) -> Iterator[tuple[int, Array]]:
         """(j, block) with block[i, l] the influence of training row i on validation row j + l.

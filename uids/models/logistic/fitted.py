@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
 
 from uids.backends import Array
 from uids.models.logistic.curvature import LogisticCurvature
-from uids.models.logistic.products import product
+from uids.models.logistic.products import losses_of, probabilities_of, product
 from uids.models.rows import Rows
 
 
@@ -36,17 +35,10 @@ class FittedLogistic:
         return product(rows, theta, self.intercept)
 
     def probabilities(self, rows: Rows) -> Array:
-        Z = self.scores(rows)
-        if self.classes == 2:
-            return np.hstack([expit(-Z), expit(Z)])
-        return np.asarray(softmax(Z, axis=1))
+        return probabilities_of(self.scores(rows))
 
     def losses(self, rows: Rows) -> Array:
-        Z = self.scores(rows)
-        if self.classes == 2:
-            z = Z[:, 0]
-            return np.logaddexp(0, z) - rows.y * z
-        return -np.asarray(log_softmax(Z, axis=1))[np.arange(len(rows)), rows.y]
+        return losses_of(self.scores(rows), rows.y)
 
     def residuals(self, rows: Rows) -> Array:
         """∂l_i/∂z_i = p_i − e(y_i), (n, k): ∇l_i is the outer product of x_i and this."""

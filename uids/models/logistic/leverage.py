@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uids.backends import Array
-from uids.models.logistic.products import product, transposed
+from uids.models.logistic.products import losses_of, probabilities_of, product, transposed
 from uids.models.model import RowForms
 from uids.models.rows import Rows
 
@@ -86,3 +86,18 @@ class LogisticForms(RowForms):
     def self_influence(self, rows: Rows, forms: Array) -> Array:
         R = self.curvature.residuals(rows)
         return -np.einsum("ia,iab,ib->i", R, forms, R)
+
+    def loo_probability(self, rows: Rows, forms: Array) -> Array:
+        return probabilities_of(self._loo_scores(rows, forms))
+
+    def loo_loss(self, rows: Rows, forms: Array) -> Array:
+        return losses_of(self._loo_scores(rows, forms), rows.y)
+
+    def _loo_scores(self, rows: Rows, forms: Array) -> Array:
+        """Z_i + (I − M_i W_i / n)⁻¹ M_i r_i / n, (n, k): one Newton step without row i moves the
+        parameters by (H − E_i W_i E_iᵀ / n)⁻¹ E_i r_i / n, and by Woodbury's identity its scores by
+        that. In the binary case z_i + h_i r_i / (w_i (1 − h_i))."""
+        R, n = self.curvature.residuals(rows), self.curvature.rows
+        A = np.eye(self.fitted.columns) - forms @ self._inner(rows) / n
+        moves = np.linalg.solve(A, forms @ R[:, :, None])[:, :, 0]
+        return self.fitted.scores(rows) + moves / n

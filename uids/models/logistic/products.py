@@ -1,4 +1,4 @@
-"""Products with rows that have an intercept, and gradients of single rows."""
+"""Products with rows that have an intercept, gradients of single rows, and what scores mean."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import daxpy
+from scipy.special import expit, log_softmax, softmax
 
 from uids.backends import Array
 from uids.models.rows import Rows
@@ -50,6 +51,21 @@ def outer(rows: Rows, R: Array, intercept: bool) -> Array:
     if intercept:
         X = np.hstack([X, np.ones((len(rows), 1))])
     return np.einsum("ij,ik->jki", X, R).reshape(X.shape[1] * R.shape[1], -1)
+
+
+def probabilities_of(Z: Array) -> Array:
+    """(n, K) from scores (n, k): one column is the log-odds of class 1, K columns are softmax's."""
+    if Z.shape[1] == 1:
+        return np.hstack([expit(-Z), expit(Z)])
+    return np.asarray(softmax(Z, axis=1))
+
+
+def losses_of(Z: Array, y: npt.NDArray[np.int64]) -> Array:
+    """l_i from scores (n, k), (n,)."""
+    if Z.shape[1] == 1:
+        z = Z[:, 0]
+        return np.logaddexp(0, z) - y * z
+    return -np.asarray(log_softmax(Z, axis=1))[np.arange(len(y)), y]
 
 
 def centred(v: Array, columns: int) -> Array:
