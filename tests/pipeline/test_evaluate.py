@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
@@ -48,6 +48,7 @@ def test_worst_case_lies_between_mean_and_maximum(losses, delta):
 
 
 @given(losses=losses_of, delta=st.floats(0.01, 10))
+@example(losses=np.repeat([0.0, 1.75], [2, 10]), delta=0.0625)
 def test_worst_case_is_the_minimum_of_the_dual(losses, delta):
     """No η does better, neither on a grid over all that could nor just beside the losses."""
     c, span = np.sqrt(2 * delta + 1), np.ptp(losses)

@@ -16,10 +16,12 @@ from uids.pipeline.metrics import (
     Environment,
     InfluenceMetrics,
     SelectionMetrics,
+    ValidationCheckMetrics,
 )
 from uids.pipeline.settings import Settings
 from uids.registry import plugins
 from uids.scoring.influence import Influence
+from uids.scoring.validation_check import ValidationCheck
 from uids.selection.choose import Selection
 
 
@@ -56,6 +58,10 @@ def describe_influence(scored: Influence) -> InfluenceMetrics:
         "maximum": float(scored.phi.max()),
         "sum": float(scored.phi.sum()),
     }
+
+
+def describe_check(check: ValidationCheck) -> ValidationCheckMetrics:
+    return {"cleaner": check.cleaner, "p_value": check.p_value, "sentence": check.sentence}
 
 
 def describe_selection(selection: Selection) -> SelectionMetrics:

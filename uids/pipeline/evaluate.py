@@ -12,6 +12,7 @@ from uids.backends import Array
 from uids.models import Fitted, Rows
 from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
 
+ROUNDING = 1e-13  # of a sum of squares, relative to all of them
 DELTAS = (0.1, 1.0)  # radii of the χ² balls
 
 
@@ -78,7 +79,8 @@ def worst_cases(losses: Array, deltas: Sequence[float]) -> list[float]:
             k = (low + high + 1) // 2
             eta = float(high_first[k - 1])
             total = float(first[k - 1] - k * eta)
-            if c2 * total * total <= n * spread(k, eta):
+            # Among losses that are alike both are 0 but for rounding, and it is not negative.
+            if c2 * total * total <= n * (spread(k, eta) + ROUNDING * second[-1]):
                 low = k
             else:
                 high = k - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,6 +22,7 @@ from uids.models import Rows
 from uids.pipeline.components import Components
 from uids.pipeline.identity import fit_identity
 from uids.scoring.influence import Influence
+from uids.scoring.validation_check import ValidationCheck
 from uids.solvers import Solution
 from uids.system.files import replacing
 from uids.system.folders import cache_folder
@@ -38,6 +39,7 @@ class Known:
     s: Array
     phi: Array
     solve: dict[str, Any]  # how it ended
+    check: ValidationCheck
 
     def solution(self) -> Solution:
         return Solution(self.s, **self.solve)
@@ -66,22 +68,31 @@ def load(path: Path | None) -> Known | None:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             theta, s, phi = (archive[name] for name in ("theta", "s", "phi"))
-            known = Known(theta, s, phi, json.loads(str(archive["solve"])))
+            solve, check = (json.loads(str(archive[name])) for name in ("solve", "check"))
+            known = Known(theta, s, phi, solve, ValidationCheck(**check))
         path.touch()  # used today: the last to go
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
         return None
     return known
 
 
-def save(path: Path | None, theta: Array, influence: Influence, limit: int = LIMIT) -> None:
+def save(
+    path: Path | None,
+    theta: Array,
+    influence: Influence,
+    check: ValidationCheck,
+    limit: int = LIMIT,
+) -> None:
     solution = influence.solution
     if path is None or not solution.converged:
         return
     values = (solution.status, solution.iterations, solution.relative_residual, solution.note)
     solve = json.dumps(dict(zip(OF_THE_SOLVE, values, strict=True)))
+    checked = json.dumps(asdict(check))
     # A cache that cannot be written is no reason to lose a result.
     with suppress(OSError), replacing(path) as temporary:
-        np.savez(temporary, theta=theta, s=solution.value, phi=influence.phi, solve=solve)
+        s, phi = solution.value, influence.phi
+        np.savez(temporary, theta=theta, s=s, phi=phi, solve=solve, check=checked)
     prune(path.parent, limit)
 
 

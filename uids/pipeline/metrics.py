@@ -109,6 +109,14 @@ class NoiseMetrics(TypedDict):
     auc: float
 
 
+class ValidationCheckMetrics(TypedDict):
+    """Whether the validation rows are cleaner than the training rows; null where not tested."""
+
+    cleaner: bool | None
+    p_value: float | None
+    sentence: str
+
+
 class SamplingMetrics(TypedDict):
     gradient_bound: float | None  # σ, of the samplers that have one
 
@@ -195,6 +203,7 @@ class _MoreMetrics(TypedDict, total=False):
     selection: SelectionMetrics  # with ratio=auto or alpha=auto
     backend: str
     sampling: SamplingMetrics
+    validation_check: ValidationCheckMetrics
     noise: NoiseMetrics | None
     cache: str  # "hit", "miss" or "off"
     command: str  # of runs that were started from a command line

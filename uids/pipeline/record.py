@@ -29,6 +29,7 @@ def record(
         "full": judge.full,
         "subset": judge.subset(),
         "influence": decided.influence,
+        "validation_check": decided.validation_check,
         "sampling": {"gradient_bound": decided.gradient_bound},
         "noise": flips_found(decided.phi, loaded.flipped),
         "cache": decided.cache,

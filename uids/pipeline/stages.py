@@ -15,12 +15,23 @@ from uids.pipeline import fit_cache
 from uids.pipeline.baselines import fit_with
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
-from uids.pipeline.describe import describe_data, describe_influence, describe_selection
-from uids.pipeline.metrics import DatasetMetrics, InfluenceMetrics, SelectionMetrics
+from uids.pipeline.describe import (
+    describe_check,
+    describe_data,
+    describe_influence,
+    describe_selection,
+)
+from uids.pipeline.metrics import (
+    DatasetMetrics,
+    InfluenceMetrics,
+    SelectionMetrics,
+    ValidationCheckMetrics,
+)
 from uids.pipeline.settings import Settings
 from uids.samplers.adopted import AdoptedSampler
 from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
+from uids.scoring.validation_check import ValidationCheck, check_validation
 from uids.selection.choose import choose, is_wanted
 from uids.selection.draw import Draw
 from uids.selection.subset import draw_subset
@@ -83,6 +94,7 @@ class Scored:
 
     full: AdoptedFitted
     influence: Influence
+    check: ValidationCheck
     cache: str  # "hit", "miss" or "off"
 
     def scores(self) -> Scores:
@@ -107,8 +119,10 @@ def fit_and_score(parts: Components, settings: Settings, loaded: Loaded, clock: 
             )
         else:
             influence = influence_at(curvature, train, validation, parts.solver, *options)
-            fit_cache.save(path, full.theta, influence)
-    return Scored(full, influence, "hit" if known else "off" if path is None else "miss")
+        check = known.check if known else check_validation(full, influence)
+        if known is None:
+            fit_cache.save(path, full.theta, influence, check)
+    return Scored(full, influence, check, "hit" if known else "off" if path is None else "miss")
 
 
 @dataclass(frozen=True)
@@ -122,6 +136,7 @@ class Decided:
     probability: Array  # π of each training row
     gradient_bound: float | None
     influence: InfluenceMetrics
+    validation_check: ValidationCheckMetrics
     selection: SelectionMetrics | None  # where something was left to choose
     cache: str
 
@@ -149,6 +164,7 @@ def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) 
         probability,
         bound,
         describe_influence(scored.influence),
+        describe_check(scored.check),
         selection,
         scored.cache,
     )

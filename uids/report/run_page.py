@@ -109,6 +109,9 @@ def influence(metrics: Metrics, picture: bytes) -> list[str]:
             "tests the solve, the second the fit: if both are small, φ can be trusted."
         ),
     ]
+    check = metrics.get("validation_check")
+    if check:
+        body.append(page.paragraph(check["sentence"], note=check["cleaner"] is False))
     if doubt(metrics):
         body.append(page.paragraph(doubt(metrics), note=True))
     return body

@@ -151,6 +151,7 @@ def run_table(metrics: Metrics, folder: Path) -> str:
         kept(metrics),
         OPTIMISTIC if metrics["full"]["test"] is None else "",
         noise_line(metrics),
+        check_line(metrics),
         doubt(metrics),
         f"{influence['harmful_fraction']:.1%} of the rows are harmful; solve: "
         f"{influence['status']}, relative residual {influence['relative_residual']:.0e}, "
@@ -158,6 +159,12 @@ def run_table(metrics: Metrics, folder: Path) -> str:
         f"{seconds['total']:.2f} s{cached(metrics)}   report: {folder / 'report.html'}",
     ]
     return "\n".join([*tables, *(sentence for sentence in sentences if sentence)])
+
+
+def check_line(metrics: Metrics) -> str:
+    """Whether the validation rows are any cleaner; empty for runs from before this was tested."""
+    check = metrics.get("validation_check")
+    return check["sentence"] if check else ""
 
 
 def cached(metrics: Metrics) -> str:

@@ -163,6 +163,9 @@ class Norms:
     exact_size: int = 512
     # Bytes of a temporary.
     block: int = 2**25
+    # Multiplications in the leverages of all rows, up to which each run tests whether the
+    # validation rows are cleaner: half a second, of the order of a fit of that size.
+    check_work: float = 2e9
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""Whether the validation rows are cleaner: on made-up losses, and on labels that were flipped."""
+
+import numpy as np
+import pytest
+from problems import make_rows
+from scipy.stats import ttest_ind
+
+import uids
+from uids.models.logreg import LogisticRegression
+from uids.scoring.influence import influence_at
+from uids.scoring.validation_check import check_validation, compared
+from uids.solvers.adopted import adopt_solver
+from uids.system.tuning import Norms
+
+
+def test_it_is_welchs_test():
+    rng = np.random.default_rng(0)
+    train, validation = rng.exponential(1.2, 300), rng.exponential(1.0, 80)
+    found = compared(train, validation)
+    t = (train.mean() - validation.mean()) / np.sqrt(
+        train.var(ddof=1) / 300 + validation.var(ddof=1) / 80
+    )
+    assert ttest_ind(train, validation, equal_var=False).statistic == pytest.approx(t)
+    assert found.cleaner == (found.p_value < 0.05)
+    assert compared(validation, train).p_value == pytest.approx(1 - found.p_value)
+
+
+@pytest.mark.parametrize(
+    ("flipped", "expected"), [("none", False), ("training", True), ("both", False)]
+)
+def test_flipped_labels(flipped, expected):
+    data = uids.REGISTRIES["dataset"].build("breast_cancer").load()
+    y, noise = np.array(data.y), 0.2 if flipped == "training" else 0.0
+    if flipped == "both":
+        wrong = np.random.default_rng(0).random(len(y)) < 0.2
+        y[wrong] = 1 - y[wrong]
+    check = uids.run((data.X, y), noise=noise, repeats=1).metrics["validation_check"]
+    assert check["cleaner"] is expected
+    assert ("look no cleaner" in check["sentence"]) is not expected
+
+
+def test_the_training_losses_themselves_would_hide_it():
+    """Many parameters: a model that learns its noisy rows by heart has a small loss on them."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 60))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(200) > 0).astype(int)
+    noisy = np.where(rng.random(200) < 0.2, 1 - y, y)
+    rows, judges = make(X[:100], noisy[:100]), make(X[100:], y[100:])
+    full = LogisticRegression(C=10.0).fit(rows)
+    scored = influence_at(full.curvature(rows), rows, judges, adopt_solver("direct"))
+    assert full.losses(rows).mean() < full.losses(judges).mean()
+    assert scored.loo_loss.mean() > full.losses(judges).mean()
+    assert check_validation(full, scored).p_value < 0.5
+
+
+def make(X, y):
+    from uids.backends import adopt
+    from uids.models import Rows
+
+    return Rows(adopt("numpy", X), y, 2)
+
+
+def test_what_would_take_long_or_cannot_be_had_is_not_tested():
+    rows = make_rows()
+    full = LogisticRegression().fit(rows)
+    scored = influence_at(full.curvature(rows), rows, rows, adopt_solver("cg"))
+    for tuning in (Norms(exact_size=3), Norms(check_work=10.0)):
+        check = check_validation(full, scored, tuning)
+        assert check.cleaner is None
+        assert check.p_value is None
+        assert "not tested: leave-one-out losses of 60 rows" in check.sentence
+    assert check_validation(full, scored).cleaner is not None
+
+
+def test_another_model_has_no_leave_one_out_losses():
+    pytest.importorskip("torch")
+    check = uids.run(model="torch_logreg", repeats=1).metrics["validation_check"]
+    assert check["cleaner"] is None
+
+
+def test_the_cache_keeps_the_answer(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, again = (uids.run(noise=0.2, repeats=1).metrics for _ in range(2))
+    assert (first["cache"], again["cache"]) == ("miss", "hit")
+    assert first["validation_check"] == again["validation_check"]

@@ -1,0 +1,70 @@
+"""Are the validation rows any cleaner than the training rows?
+
+Influence trusts the validation rows: a training row harms where it disagrees with them. Where they
+are as wrong as the training rows, dropping by φ can be worse than dropping at random. So the losses
+of both are compared, each under a model that has not seen the row: the validation losses at θ̂, and
+the leave-one-out losses of the training rows. If the latter are larger beyond chance (Welch's t
+test, one-sided), the validation rows are cleaner, or easier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from uids.backends import Array
+from uids.errors import UidsError
+from uids.models import Fitted
+from uids.scoring.influence import Influence
+from uids.solvers.adopted import adopt_solver
+from uids.system.tuning import NORMS, Norms
+
+LEVEL = 0.05  # share of equally clean data on which "cleaner" is said wrongly
+
+
+@dataclass(frozen=True)
+class ValidationCheck:
+    """``cleaner`` is None where it was not tested."""
+
+    cleaner: bool | None
+    p_value: float | None
+    sentence: str
+
+
+def check_validation(full: Fitted, influence: Influence, tuning: Norms = NORMS) -> ValidationCheck:
+    """Tested where leverages cost no more than a fit or two."""
+    size, n = influence.curvature.size, len(influence.train)
+    if influence.curvature.row_forms() is None:
+        return untested("this model has no leave-one-out losses")
+    if size > tuning.exact_size or n * size**2 > tuning.check_work:
+        return untested(f"leave-one-out losses of {n:,} rows × {size:,} parameters take too long")
+    if len(influence.validation) < 2:
+        return untested("there is only one validation row")
+    try:
+        exact = replace(influence, solver=adopt_solver("direct"), tuning=tuning)
+        held_out = exact.loo_loss
+    except UidsError as error:
+        return untested(str(error))
+    return compared(held_out, full.losses(influence.validation))
+
+
+def untested(reason: str) -> ValidationCheck:
+    return ValidationCheck(
+        None, None, f"Whether the validation rows are cleaner was not tested: {reason}."
+    )
+
+
+def compared(train: Array, validation: Array) -> ValidationCheck:
+    """From the losses of both, each under a model that has not seen the row."""
+    from scipy.stats import ttest_ind
+
+    test = ttest_ind(train, validation, equal_var=False, alternative="greater")
+    p = float(test.pvalue)
+    means = f"mean loss {validation.mean():.4f} against {train.mean():.4f}, p = {p:.2g}"
+    if p < LEVEL:
+        sentence = f"The validation rows are cleaner than the training rows ({means})."
+    else:
+        sentence = (
+            f"The validation rows look no cleaner than the training rows ({means}): if their "
+            "labels are wrong as often, do not drop by φ."
+        )
+    return ValidationCheck(p < LEVEL, p, sentence)
