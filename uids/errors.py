@@ -57,18 +57,20 @@ def one_line(error: BaseException) -> str:
 class Blame:
     """A context in which whatever is raised is told as the failure of ``who``, in one line.
 
-    A ``UidsError`` is meant for the user already, or blames somebody else, and passes as it is. So
-    each call into a component stands in a context of its own, and the innermost decides.
+    A ``UidsError`` is meant for the user already, or blames somebody else, and passes as it is; so
+    does what is named by ``but``. Each call into a component stands in a context of its own, and
+    the innermost decides.
     """
 
-    def __init__(self, who: str) -> None:
+    def __init__(self, who: str, but: tuple[type[Exception], ...] = ()) -> None:
         self.who = who
+        self.passed: tuple[type[Exception], ...] = (UidsError, *but)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         # SystemExit too: a component that calls sys.exit() has failed, and is not in command.
-        if isinstance(error, Exception | SystemExit) and not isinstance(error, UidsError):
+        if isinstance(error, Exception | SystemExit) and not isinstance(error, self.passed):
             reason = f"{type(error).__name__}: {one_line(error)}"
             raise ComponentError(f"{self.who} failed: {reason}") from error

@@ -189,8 +189,8 @@ def test_the_real_plan(cli, tmp_path):
         (["--cfg", "job"], "--plan cannot be combined with --cfg: leave out one of them"),
         (["sampler=sigmod"], "unknown sampler 'sigmod'. Did you mean 'sigmoid'?"),
         (["ratio=1.5"], "ratio must be in (0, 1] or 'auto' (got 1.5)"),
-        (["sampler.alpha=1,2"], "sampler.alpha=1,2 is a sweep: add -m"),
-        (["experiment=noise"], "experiment=noise is a sweep: add -m"),
+        (["sampler.alpha=1,2"], "--plan is for a single run, and this is a sweep"),
+        (["experiment=noise"], "--plan is for a single run, and this is a sweep"),
     ],
 )
 def test_what_cannot_be_planned_is_one_line(cli, tmp_path, words, message):

@@ -71,6 +71,13 @@ def test_a_bad_value_is_told_with_the_component(entry_points, module):
         SAMPLERS.build("half", share=2)
 
 
+def test_what_a_component_raises_when_it_is_made_is_its_own_failure(entry_points, module):
+    module("acme_half", PLUGIN.replace("raise ValueError(", "raise RuntimeError("))
+    entry_points("sampler", "half", "acme_half:Half")
+    with pytest.raises(UidsError, match="'half' of package 'acme' 1.2 failed: RuntimeError"):
+        SAMPLERS.build("half", share=2)
+
+
 def test_unknown_names_get_a_suggestion_and_the_list():
     with pytest.raises(UidsError) as error:
         SAMPLERS.load("sigmod")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -22,6 +23,7 @@ from uids.app.compose import (
     read_arguments,
     version_arguments,
 )
+from uids.app.explain import explain
 from uids.app.hydra_source import register
 from uids.app.job import job, refuse_sweep
 from uids.errors import UidsError
@@ -95,8 +97,13 @@ def show_plan(arguments: Arguments) -> int:
             f"{PLAN} cannot be combined with {arguments.flags[0]}: leave out one of them"
         )
     with composing() as loader:
-        config = load_trusted(loader, arguments.overrides, arguments.config_dir, RunMode.RUN)
-        refuse_sweep(config, config.hydra)
+        try:
+            config = load_trusted(loader, arguments.overrides, arguments.config_dir, RunMode.RUN)
+            refuse_sweep(config, config.hydra)
+        except (HydraException, UidsError) as error:
+            if explain(error).endswith("is a sweep: add -m"):
+                raise UidsError(f"{PLAN} is for a single run, and this is a sweep") from error
+            raise
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         built = build(task)
         from uids.pipeline.plan import plan

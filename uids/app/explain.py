@@ -40,6 +40,8 @@ def _plain(error: BaseException) -> str | None:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = error.missing_cfg_file.rpartition("/")
         kind = group.rpartition("/")[2]
+        if (group, name) == ("hydra/launcher", "joblib"):
+            return "hydra/launcher=joblib needs a package: pip install uids[parallel]"
         known = REGISTRIES[kind].names() if kind in REGISTRIES else error.options
         return unknown(group or "config", name.removesuffix(".yaml"), known or [])
     if isinstance(error, OverrideParseException):

@@ -138,7 +138,8 @@ class GrowingArray:
     def _write_header(self) -> None:
         # numpy leaves room in a header for the first axis to grow: both take the same bytes.
         header = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.length,)}
-        np.lib.format.write_array_header_1_0(self._file, header)
+        write: Any = np.lib.format.write_array_header_1_0  # not annotated in every numpy
+        write(self._file, header)
 
 
 def load(folder: Path) -> Parts:

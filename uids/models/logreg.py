@@ -101,10 +101,10 @@ class LogisticRegression:
             # Its warnings say that a line search stopped; the gradient says whether it matters.
             warnings.simplefilter("ignore")
             estimator.fit(rows.X.fetch(), rows.y, sample_weight=weights)
-        theta = estimator.coef_.T
+        columns: Array = estimator.coef_.T
         if self.fit_intercept:
-            theta = np.vstack([theta, estimator.intercept_])
-        return np.ascontiguousarray(theta, dtype=np.float64).ravel()
+            columns = np.vstack([columns, estimator.intercept_])
+        return np.ascontiguousarray(columns, dtype=np.float64).ravel()
 
     def _largest(self, fitted: FittedLogistic, rows: Rows, weights: Array | None) -> float:
         """The largest coordinate of the gradient of F / (C Σω)."""

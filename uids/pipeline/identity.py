@@ -144,7 +144,7 @@ def _deciding(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**_changed(keys, _defaults(Settings)), **components}
 
 
-def _component(kind: str, config: Any) -> Any:
+def _component(kind: str, config: object) -> object:
     """A component's config without the fields at their defaults; its name stays."""
     if not isinstance(config, Mapping) or "name" not in config:
         return config

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uids import __version__
-from uids.errors import UidsError, check_types, one_line, unknown
+from uids.errors import Blame, UidsError, check_types, one_line, unknown
 from uids.registry import entry as entries
 from uids.registry.chosen import Chosen, mark_of, marked
 from uids.registry.entry import METHOD, Entry
@@ -63,7 +63,8 @@ class Registry:
                 raise UidsError(unknown(f"field of {self.kind} {name!r}:", field, known))
         try:
             check_types(cls, fields)
-            return marked(cls(**fields), entry)
+            with Blame(entry.who, but=(NameError, TypeError, ValueError)):
+                return marked(cls(**fields), entry)
         except (NameError, TypeError, ValueError) as error:
             raise UidsError(f"{self.kind} {name!r}: {one_line(error)}") from error
 

@@ -188,7 +188,7 @@ class LogisticCurvature(Curvature):
         W = self.row_curvature()
         # One vector as a vector, as in the product.
         square = self.over.X.square_tdot(W[:, 0] if W.shape[1] == 1 else W)
-        diagonal = square.reshape(-1, W.shape[1])
+        diagonal: Array = square.reshape(-1, W.shape[1])
         diagonal += 1 / self.fitted.C
         if self.fitted.intercept:
             gauge = 1 / self.fitted.columns if self.fitted.columns > 1 else 0.0
