@@ -74,7 +74,7 @@ def test_a_bad_value_is_told_with_the_component(entry_points, module):
 def test_what_a_component_raises_when_it_is_made_is_its_own_failure(entry_points, module):
     module("acme_half", PLUGIN.replace("raise ValueError(", "raise RuntimeError("))
     entry_points("sampler", "half", "acme_half:Half")
-    with pytest.raises(UidsError, match="'half' of package 'acme' 1.2 failed: RuntimeError"):
+    with pytest.raises(UidsError, match=r"'half' of package 'acme' 1\.2 failed: RuntimeError"):
         SAMPLERS.build("half", share=2)
 
 
