@@ -18,6 +18,7 @@ from uids.models import Curvature, RowForms, Rows
 from uids.models.adopted import adopt_fitted, adopt_model, is_fitted
 from uids.solvers import AdoptedSolver, Solution
 from uids.solvers.adopted import adopt_solver
+from uids.system.progress import Progress, listening
 from uids.system.streams import Stream, generator
 from uids.system.tuning import NORMS, Norms
 
@@ -200,11 +201,12 @@ def influence(
     backend: Any = "auto",
     probes: int = 256,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Influence:
     """The influence of the rows of ``train``, a pair (X, y), on the loss of ``validation``.
 
     ``model`` is a registered name, a model component, or a model that is fitted already; the
-    others are names or components.
+    others are names or components. ``progress(what, done, total)`` hears of a long fit.
 
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
@@ -218,7 +220,8 @@ def influence(
     labels, y, parts = encode(data)
     rows = Rows(adopt(backend, data.X), y, len(labels))
     judges = Rows(adopt(backend, data.sources["validation"]), parts["validation"].y, len(labels))
-    fitted = adopt_fitted(model) if chosen is None else chosen.fit(rows)
+    with listening(progress):
+        fitted = adopt_fitted(model) if chosen is None else chosen.fit(rows)
     if fitted.classes not in (None, len(labels)):
         raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")
     try:
@@ -231,9 +234,12 @@ def influence(
             f"the model does not fit data of {d} features: {error.__cause__}"
         ) from error
     if not scored.identity_error <= TRUSTED:
+        change = "lower its tol or its C"
+        if chosen is None:
+            change = f"give the rows that it was fitted to, or {change}"
         warnings.warn(
             f"do not trust φ: the identity error is {scored.identity_error:.1e}, so the model is "
-            "not at its optimum; lower its tol or its C",
+            f"not at its optimum; {change}",
             stacklevel=2,
         )
     return scored
