@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import pkgutil
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from problems import make_rows
 
+import uids
 from uids.models.logreg import LogisticRegression
+
+MANY = 500  # tests: more than anybody runs while working on one of them
 
 # The same examples every time: a test passes always or never. And no test asserts a time.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.load_profile("fixed")
+
+
+def pytest_collection_finish(session):
+    """Imports all of uids before the first of many tests: hypothesis also tries constants of the
+    modules that are imported, and its examples must not depend on which worker has run what."""
+    if len(session.items) > MANY:
+        for module in pkgutil.walk_packages(uids.__path__, "uids."):
+            if module.name != "uids.__main__":
+                with suppress(ImportError):  # an extra that is not installed
+                    import_module(module.name)
 
 
 @pytest.fixture(params=[(2, True), (2, False), (3, True), (3, False)], ids=str)
