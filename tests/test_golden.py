@@ -20,42 +20,44 @@ pytestmark = pytest.mark.xdist_group("numba")
 TOLERANCE = 1e-12
 OF_THE_WAY = {"iterations", "relative_residual", "identity_error", "solver", "status"}
 WORDS = {"sentence", "reason"}  # which may be bettered
+QUANTILES = {"interval": 1e-9}  # of t, by scipy: its versions agree to eleven digits
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(FOLDER.glob("*.json"))])
 def test_every_number_is_what_it_was(name):
+    pytest.importorskip("torch")  # some of the runs are by it, and all are listed together
     words = runs()[name]
-    if "torch" in name or name == "mlp":
-        pytest.importorskip("torch")
     kept = json.loads((FOLDER / f"{name}.json").read_text())
     differences = list(compare(kept, numbers(uids.run(**words, cache=False)), name))
     assert not differences
 
 
 def test_every_run_is_kept():
+    pytest.importorskip("torch")
     assert {path.stem for path in FOLDER.glob("*.json")} == set(runs())
 
 
-def compare(kept, found, where):
+def compare(kept, found, where, tolerance=TOLERANCE):
     """Sentences on what differs. A key that is new is no difference."""
     if isinstance(kept, dict):
         for key in kept.keys() - OF_THE_WAY - WORDS:
             if key not in found:
                 yield f"{where}.{key} is gone"
             else:
-                yield from compare(kept[key], found[key], f"{where}.{key}")
+                tolerance_there = QUANTILES.get(key, tolerance)
+                yield from compare(kept[key], found[key], f"{where}.{key}", tolerance_there)
     elif isinstance(kept, list) and kept and all(isinstance(value, float) for value in kept):
         error = np.abs(np.subtract(kept, found)).max() / np.abs(kept).max()
-        if not error <= TOLERANCE:
+        if not error <= tolerance:
             yield f"{where}: {error:.1e}"
     elif isinstance(kept, list):
         if len(kept) != len(found):
             yield f"{where}: {len(kept)} → {len(found)}"
         else:
             for i, (one, other) in enumerate(zip(kept, found, strict=True)):
-                yield from compare(one, other, f"{where}[{i}]")
+                yield from compare(one, other, f"{where}[{i}]", tolerance)
     elif isinstance(kept, float) and isinstance(found, float):
-        if not abs(kept - found) <= TOLERANCE * max(1.0, abs(kept)):
+        if not abs(kept - found) <= tolerance * max(1.0, abs(kept)):
             yield f"{where}: {kept!r} → {found!r}"
     elif kept != found:
         yield f"{where}: {kept!r} → {found!r}"
