@@ -92,11 +92,13 @@ def choose(
     if point.alpha is None and alphas != [None]:
         tried = [each.alpha for each in judged if each.alpha is not None] or alphas
         point = dataclasses.replace(point, alpha=tried[0])  # every row is kept: any α does
-    scores = Scores(influence.phi, full.losses(train), train.y, influence)
+    if point.alpha is not None:
+        scores = Scores(influence.phi, full.losses(train), train.y, influence)
+        sampler = sampler.at_alpha(point.alpha, scores)
     tried_ratios = {each.ratio for each in judged}
     return Selection(
         point.ratio,
-        sampler if point.alpha is None else sampler.at_alpha(point.alpha, scores),
+        sampler,
         judged,
         reason,
         [ratio for ratio in ratios if ratio not in tried_ratios],

@@ -23,7 +23,7 @@ from uids.system.progress import Steps
 class State(Enum):
     """How far a point is, by the files in its folder."""
 
-    TODO = "no result is there, or none that is wanted"
+    OPEN = "no result is there, or none that is wanted"
     DONE = "its result is there, and would come out the same today"
     STALE = "its result is there, of other code or other data"
 
@@ -44,7 +44,7 @@ class Point:
         metrics = read_metrics(folder / self.run)
         wanted = self.config is not None and self.config.get("cache", True)
         if not wanted or metrics["status"] != "ok":
-            return State.TODO
+            return State.OPEN
         return State.DONE if metrics.get("identity") == self.identity else State.STALE
 
 
