@@ -2,7 +2,9 @@
 # make test                                      set up everything the tests need, then run them
 # make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
+# make versions                                  the unit tests on the lowest and the newest versions that are allowed, on every Python here
 # make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md (or RESULTS-quick.md)
+# make rivals  [ARGS="--sets digits --out FILE"]  other tools on the settings of conf/experiment/field.yaml
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -11,7 +13,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit coverage plugins agreement benchmarks clean
+.PHONY: run test lint types unit coverage plugins versions versions-of agreement benchmarks rivals clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -37,6 +39,42 @@ coverage: unit
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done
 
+# The unit tests in environments of their own: for each Python from 3.10 to 3.13 that pyenv or PATH
+# has, one with the lowest version of each dependency in pyproject.toml and one with the newest, as uv
+# resolves them. Without torch, which make test has: EXTRAS="parallel dev torch" adds it. For one of
+# them: make versions-of PYTHON=python3.12 RESOLUTION=lowest-direct
+VERSIONS := 3.10 3.11 3.12 3.13
+PYENV_ROOT ?= $(HOME)/.pyenv
+PYTHONS ?= $(foreach v,$(VERSIONS),$(firstword \
+	$(wildcard $(PYENV_ROOT)/versions/$(v).*/bin/python$(v)) $(shell command -v python$(v))))
+RESOLUTION ?= highest
+EXTRAS ?= parallel dev
+PLACE = .venv-versions/$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')-$(RESOLUTION)
+UV := .venv-versions/uv/bin/uv
+
+versions:
+	@failed=; for python in $(PYTHONS); do for resolution in lowest-direct highest; do \
+		echo "== $$python, $$resolution"; \
+		$(MAKE) --no-print-directory versions-of PYTHON=$$python RESOLUTION=$$resolution \
+			|| failed="$$failed $$python,$$resolution"; \
+	done; done; echo "failed:$${failed:- none}"; test -z "$$failed"
+
+# One thread a test, as in unit. Wheels only: an old release would else be built for a new Python.
+versions-of: export OMP_NUM_THREADS := 1
+versions-of: export OPENBLAS_NUM_THREADS := 1
+versions-of: $(UV)
+	$(UV) venv --quiet --clear --python $(PYTHON) $(PLACE)
+	$(UV) pip install --quiet --python $(PLACE)/bin/python --resolution $(RESOLUTION) \
+		--only-binary numpy --only-binary scipy --only-binary numba --only-binary pyarrow \
+		--only-binary matplotlib --only-binary pandas --only-binary scikit-learn \
+		-r pyproject.toml $(EXTRAS:%=--extra %)
+	$(UV) pip install --quiet --python $(PLACE)/bin/python --no-deps -e .
+	$(PLACE)/bin/python -m pytest -q -n auto --dist loadgroup tests
+
+$(UV):
+	$(PYTHON) -m venv .venv-versions/uv
+	.venv-versions/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -61,5 +99,15 @@ benchmarks: .venv/run.stamp .venv-peers/stamp
 	.venv-peers/bin/python -m pip install --quiet -c constraints.txt torch 'pyDVL[influence]' dattri captum
 	touch $@
 
+# cleanlab and loss trimming on the very rows that uids is given, one line of JSON a setting.
+rivals: ARGS := --out outputs/rivals.jsonl
+rivals: .venv/run.stamp .venv-rivals/stamp
+	$(BIN)/python -m benchmarks.rivals $(ARGS)
+
+.venv-rivals/stamp: constraints.txt Makefile
+	$(PYTHON) -m venv .venv-rivals
+	.venv-rivals/bin/python -m pip install --quiet -c constraints.txt numpy scipy scikit-learn cleanlab
+	touch $@
+
 clean:
-	rm -rf .venv .venv-peers dist .mypy_cache .ruff_cache .pytest_cache .coverage
+	rm -rf .venv .venv-peers .venv-rivals .venv-versions dist .mypy_cache .ruff_cache .pytest_cache .coverage
