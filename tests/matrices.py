@@ -85,3 +85,4 @@ def check(matrix, plain):
     A = np.random.default_rng(3).standard_normal((plain.shape[1], plain.shape[1]))
     forms = np.einsum("ij,jk,ik->i", expected, A, expected)
     np.testing.assert_allclose(matrix.quadratic(A), forms, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(matrix.outer(), expected @ expected.T, rtol=1e-10, atol=1e-10)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
 class UidsError(Exception):
     """What is wrong, the value seen, and what to do, in one line."""
+
+
+class UidsWarning(UserWarning):
+    """What did not go as it should, without harm to the result; in one line."""
 
 
 class ComponentError(UidsError):
@@ -29,7 +34,8 @@ def check_types(cls: type, values: Mapping[str, Any]) -> None:
     float, bool and str, each perhaps with None. A ValueError says which is wrong."""
     hints = get_type_hints(cls)
     for name, value in values.items():
-        allowed = get_args(hints[name]) or (hints[name],)
+        union = get_origin(hints[name]) in (Union, UnionType)
+        allowed = get_args(hints[name]) if union else (hints[name],)
         simple = [t for t in allowed if t in (int, float, bool, str, type(None))]
         if len(simple) < len(allowed):
             continue

@@ -113,6 +113,26 @@ def test_files_that_cannot_be_read_are_one_line(tmp_path):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "rows", "features", "classes"),
+    [("breast_cancer", 569, 30, 2), ("digits", 1797, 64, 10), ("wine", 178, 13, 3)],
+)
+def test_embedded_sets_are_scaled_unless_told_otherwise(name, rows, features, classes):
+    scaled, raw = (DATASETS.build(name, scale=scale).load() for scale in (True, False))
+    assert scaled.X.shape == raw.X.shape == (rows, features)
+    assert len(np.unique(raw.y)) == classes
+    np.testing.assert_array_equal(scaled.y, raw.y)
+    if name == "digits":
+        np.testing.assert_array_equal(scaled.X, raw.X / 16)
+        assert (scaled.X.min(), scaled.X.max()) == (0, 1)
+    else:
+        np.testing.assert_allclose(scaled.X.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(scaled.X.std(axis=0), 1)
+    metrics = uids.run(name, repeats=1).metrics
+    assert metrics["dataset"]["classes"] == classes
+    assert metrics["full"]["test"]["accuracy"] > 0.9
+
+
 def write_idx(path, array):
     head = b"\0\0\x08" + bytes([array.ndim]) + np.array(array.shape, ">i4").tobytes()
     path.write_bytes(gzip.compress(head + array.tobytes()))

@@ -232,15 +232,6 @@ def test_an_array_that_grows(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.concatenate(pieces))
 
 
-def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(GrowingArray, "append", full)
-    with pytest.raises(uids.UidsError, match=r"cannot write the parsed arrays to .*No space left"):
-        read(tmp_path / "a", b"1 1:1\n", block=SMALL)
-
-
 def test_a_small_file_does_not_wait_for_numba(tmp_path):
     (tmp_path / "a").write_text("1 1:1\n")
     code = (

@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 
 from uids.datasets.adopted import adopt
 from uids.datasets.data import Data
-from uids.datasets.split import SplitSettings, flip, split
+from uids.datasets.split import SplitSettings, split
 from uids.errors import UidsError
 
 
@@ -146,29 +144,6 @@ def test_refusals_are_one_line(source, settings, message):
     with pytest.raises(UidsError, match=message) as error:
         split(source, SplitSettings(**settings), 0.0, seed=0)
     assert "\n" not in str(error.value)
-
-
-@given(
-    n=st.integers(1, 200),
-    classes=st.integers(2, 5),
-    noise=st.floats(0, 0.99),
-    seed=st.integers(0, 99),
-)
-def test_noise_flips_an_exact_number_of_labels(n, classes, noise, seed):
-    y = np.random.default_rng(seed).integers(0, classes, n)
-    noisy, flipped = flip(y, classes, noise, np.random.default_rng(seed))
-    np.testing.assert_array_equal(np.flatnonzero(noisy != y), flipped)
-    assert len(flipped) == int(noise * n)
-    assert ((noisy >= 0) & (noisy < classes)).all()
-
-
-def test_noise_touches_training_rows_only():
-    clean = split(data(), SplitSettings(), 0.0, seed=0)
-    noisy = split(data(), SplitSettings(), 0.4, seed=0)
-    assert len(noisy.flipped) == 20
-    np.testing.assert_array_equal(np.flatnonzero(clean.train.y != noisy.train.y), noisy.flipped)
-    np.testing.assert_array_equal(clean.validation.y, noisy.validation.y)
-    np.testing.assert_array_equal(clean.test.y, noisy.test.y)
 
 
 def test_loaded_data_is_checked_not_copied():

@@ -165,6 +165,10 @@ class GuardedMatrix(Matrix):
         with self.blame:
             return self.matrix.quadratic(A)
 
+    def outer(self) -> Array:
+        with self.blame:
+            return self.matrix.outer()
+
     def row_squares(self) -> Array:
         with self.blame:
             return self.matrix.row_squares()

@@ -17,6 +17,7 @@ from uids.system.tuning import BLOCK_BYTES
 
 Array = npt.NDArray[Any]
 DENSE_NUMBERS = 2**22  # of rows that are made dense together
+SPARSE_SHARE = 0.1  # stored, up to which products of sparse rows are quicker than of dense ones
 
 
 class Matrix(ABC):
@@ -32,6 +33,7 @@ class Matrix(ABC):
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
     | ``quadratic(A)``       | x_iᵀ A x_i        | (d, d) → (n,)             |
+    | ``outer()``            | X Xᵀ              | → (n, n)                  |
     | ``row_squares()``      | ‖x_i‖²            | → (n,)                    |
 
     The first two are required, and so are parts of it: ``_rows``, ``like`` and ``fetch``. All
@@ -82,9 +84,26 @@ class Matrix(ABC):
     def quadratic(self, A: Array) -> Array:
         forms = np.empty(self.shape[0])
         for start, block in self._blocks(max(1, DENSE_NUMBERS // max(1, self.shape[1]))):
-            dense = block.toarray() if self.sparse else block
-            forms[start : start + len(dense)] = np.einsum("ij,ij->i", dense @ A, dense)
+            # A row of few entries meets few rows of A, which is more than BLAS could win back.
+            few = self.sparse and block.nnz <= SPARSE_SHARE * block.shape[0] * block.shape[1]
+            if few:
+                form = np.asarray(block.multiply(block @ A).sum(axis=1)).ravel()
+            else:
+                dense = block.toarray() if self.sparse else block
+                form = np.einsum("ij,ij->i", dense @ A, dense)
+            forms[start : start + block.shape[0]] = form
         return forms
+
+    def outer(self) -> Array:
+        """For few rows: it is n × n, and they are fetched."""
+        products = np.empty((self.shape[0], self.shape[0]))
+        if not self.sparse:
+            X = self.fetch().astype(np.float64, copy=False)
+            return np.asarray(np.matmul(X, X.T, out=products))
+        transposed = self.fetch().astype(np.float64, copy=False).T.tocsr()
+        for start, block in self._blocks(max(1, DENSE_NUMBERS // max(1, self.shape[0]))):
+            products[start : start + block.shape[0]] = (block @ transposed).toarray()
+        return products
 
     def row_squares(self) -> Array:
         squares = np.empty(self.shape[0])

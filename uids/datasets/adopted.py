@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uids.datasets.data import Data, check
+from uids.datasets.empty_columns import without_empty_columns
 from uids.errors import Blame, UidsError
 from uids.registry import Chosen, Entry
 from uids.system.folders import data_folder
@@ -61,7 +62,8 @@ def adopt(loaded: Any, name: str) -> Data:
     optional = {
         field: getattr(loaded, field, None) for field in ("validation", "test", "paper_rows")
     }
-    return check(Data(loaded.X, loaded.y, **optional), name)
+    checked = check(Data(loaded.X, loaded.y, **optional), name)
+    return without_empty_columns(checked, name)
 
 
 @dataclass(frozen=True)

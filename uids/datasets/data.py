@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from uids.datasets.csr import as_csr
 from uids.errors import UidsError
 
 Pair = tuple[Any, npt.NDArray[Any]]  # X (n, d), dense or CSR, and y (n,)
@@ -81,7 +82,9 @@ def check(data: Data, name: str) -> Data:
 
 
 def _checked(X: Any, y: Any, where: str) -> Pair:
-    X = _canonical(X, where) if sp.issparse(X) else np.asarray(X)
+    refuse_masked(X, f"{where}: X")
+    refuse_masked(y, f"{where}: y")
+    X = as_csr(X, where) if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise UidsError(f"{where}: X must have rows and columns (its shape is {X.shape})")
     if X.dtype.kind not in "fiub":
@@ -107,17 +110,15 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
     return X, y
 
 
-def _canonical(X: Any, where: str) -> Any:
-    """CSR with sorted indices and no duplicates."""
-    X = X.tocsr()
-    try:
-        X.check_format(full_check=True)  # an index out of bounds would read foreign memory
-    except ValueError as error:
-        raise UidsError(f"{where}: X is not a valid CSR matrix: {error}") from error
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()  # sorts too
-    return X
+def refuse_masked(array: object, what: str) -> None:
+    """numpy itself would drop the mask without a word, and take what lies under it."""
+    if isinstance(array, np.ma.MaskedArray):
+        masked = int(np.ma.getmaskarray(array).sum())
+        if masked:
+            raise UidsError(
+                f"{what} is a masked array with {masked:,} masked values: fill them (.filled(…)) "
+                "or drop their rows"
+            )
 
 
 def missing_labels(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

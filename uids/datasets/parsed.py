@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,28 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from uids.datasets import parse_cache as cache
+from uids.datasets.csr import csr_of, index_type
 from uids.datasets.data import Parts
+from uids.errors import UidsError, UidsWarning
+from uids.system.checksum import WHOLE, checksum
 from uids.system.folders import cache_folder
 
-FORMAT = 1  # of the parsed files; raise it when a parser changes what it gives
+FORMAT = 2  # of the parsed files; raise it when a parser changes what it gives
 
 
 def fingerprint(paths: Sequence[Path]) -> list[Any]:
-    """What tells these files from others and from later versions of themselves."""
-    states = [(str(path.resolve()), path.stat()) for path in paths if path.is_file()]
-    return [[name, state.st_size, state.st_mtime_ns] for name, state in states]
+    """What tells these files from others and from later versions of themselves: path, size, time
+    of change and content. Of a large file only samples are read, and so it also has the time that
+    no program can set back, that of the last change of its entry on the disk."""
+    found = []
+    for path in paths:
+        if path.is_file():
+            state = path.stat()
+            changed = state.st_ctime_ns if state.st_size > WHOLE else 0
+            about = [state.st_size, state.st_mtime_ns, changed, checksum(path)]
+            found.append([str(path.resolve()), *about])
+    return found
 
 
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
@@ -37,14 +49,54 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     either ``X`` or ``data``, ``indices``, ``indptr`` and ``shape``, each in a file
     ``part-name.npy``; indices and indptr of the type that ``index_type`` gives.
 
-    What is kept belongs to the files as they are (path, size, time of change) and the options.
+    What is kept belongs to the files as they are (``fingerprint``) and the options. A folder that
+    is damaged is made again. Where the cache cannot be written, the files are read all the same.
     """
     key = [FORMAT, options, *fingerprint(paths)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     folder = cache_folder() / "parsed" / digest
-    if not folder.is_dir():
-        _make(folder, write)
-    return load(folder)
+    try:
+        if folder.is_dir():
+            if cache.is_whole(folder):
+                return load(folder)
+            told(f"the parsed copy of {paths[0]} in {folder} is damaged: it is made again")
+            cache.discard(folder)
+        cache.make(folder, write)
+        return load(folder)
+    except OSError as error:
+        told(
+            f"{paths[0]} is read without a cache: {error.strerror or error} ({folder.parent}); set "
+            "XDG_CACHE_HOME to a folder that can be written"
+        )
+        return _unkept(write)
+
+
+def told(sentence: str) -> None:
+    warnings.warn(sentence, UidsWarning, stacklevel=3)
+
+
+def _unkept(write: Callable[[Path], None]) -> Parts:
+    """Through a folder of the system's, which is gone when this returns: what is mapped stays."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="uids-", ignore_cleanup_errors=True) as folder:
+            write(Path(folder))
+            return load(Path(folder))
+    except OSError as error:
+        reason, place = error.strerror or error, tempfile.gettempdir()
+        raise UidsError(
+            f"cannot write the parsed arrays to {place}: {reason}; set XDG_CACHE_HOME or TMPDIR to "
+            "a folder that can be written and has room"
+        ) from error
+
+
+def _scratch() -> Path | None:
+    """Where large temporary files go: beside the cache, or else where the system has them."""
+    folder = cache_folder() / "parsed"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def stacked(blocks: Iterable[Any]) -> Any:
@@ -52,8 +104,7 @@ def stacked(blocks: Iterable[Any]) -> Any:
 
     They go to disk as they come and are mapped from there, so that memory holds one at a time.
     """
-    scratch = cache_folder() / "parsed"
-    scratch.mkdir(parents=True, exist_ok=True)
+    scratch = _scratch()
     counts, block = [], None
     with (
         tempfile.TemporaryFile(dir=scratch) as values,
@@ -81,21 +132,6 @@ def _mapped(file: Any, dtype: Any) -> Any:
     return np.memmap(file, dtype, mode="r") if file.tell() else np.empty(0, dtype)
 
 
-def _make(folder: Path, write: Callable[[Path], None]) -> None:
-    """By rename, so that a folder that is there is whole, also under parallel jobs."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".parsing-", dir=folder.parent))
-    try:
-        write(temporary)
-        try:
-            temporary.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # another job was first: then its folder will do
-                raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def _save(folder: Path, parts: Parts) -> None:
     for part, (X, y) in parts.items():
         np.save(folder / f"{part}-y.npy", y, allow_pickle=False)
@@ -108,11 +144,6 @@ def _save(folder: Path, parts: Parts) -> None:
             np.save(folder / f"{part}-shape.npy", np.array(X.shape))
         else:
             np.save(folder / f"{part}-X.npy", X, allow_pickle=False)
-
-
-def index_type(shape: tuple[int, int], stored: int) -> Any:
-    """As narrow as scipy wants indices: it would copy wider ones each time they are used."""
-    return np.int32 if max(*shape, stored) <= np.iinfo(np.int32).max else np.int64
 
 
 class GrowingArray:
@@ -152,7 +183,7 @@ def load(folder: Path) -> Parts:
         if (folder / f"{part}-X.npy").exists():
             X = array(part, "X")
         else:
-            arrays = tuple(array(part, name) for name in ("data", "indices", "indptr"))
-            X = sp.csr_matrix(arrays, shape=tuple(array(part, "shape")), copy=False)
+            names = ("data", "indices", "indptr", "shape")
+            X = csr_of({name: array(part, name) for name in names}, str(folder))
         parts[part] = X, np.asarray(array(part, "y"))
     return parts

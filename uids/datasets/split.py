@@ -1,4 +1,4 @@
-"""Training, validation and test rows, and label noise on the training rows only."""
+"""Training, validation and test rows, and noise on them (see ``noise.py``)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.datasets.data import Data
+from uids.datasets.noise import Classes, Clean, Indices, add_noise
 from uids.errors import UidsError, require
 from uids.system.keys import key, one_of
 from uids.system.streams import Stream, generator
 
 SPLITS = ("random", "sequential", "shift", "given", "paper")
-
-Indices = npt.NDArray[np.int64]
-Classes = npt.NDArray[np.int64]  # 0..K−1, one for each row
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class SplitSettings:
     train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
     validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
     test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
-    seed: int | None = key(None, "seed of the split and of the label noise; null: that of the run")
+    seed: int | None = key(None, "seed of the split and of the noise; null: that of the run")
 
     def __post_init__(self) -> None:
         require(self.kind in SPLITS, "split.kind", one_of(SPLITS), self.kind)
@@ -63,7 +61,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """``labels[k]`` is the original label of class k; ``flipped`` are positions in ``train``;
+    """``labels[k]`` is the original label of class k; ``flipped`` are the positions in ``train`` of
+    the rows that noise made wrong, be it their label or, with ``noise_kind=features``, the rest;
     ``sources`` maps the name of a source to all of its X, which parts may share."""
 
     train: Part
@@ -74,8 +73,10 @@ class Split:
     sources: dict[str, Any]
 
 
-def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split:
-    """Share out the rows, number the classes, and flip ``noise`` of the training labels."""
+def split(
+    data: Data, settings: SplitSettings, noise: float, seed: int, noise_kind: str = "uniform"
+) -> Split:
+    """Share out the rows, number the classes, and make ``noise`` of the training rows wrong."""
     labels, y, parts = encode(data)
     if settings.kind == "given" and "validation" not in parts:
         raise UidsError(
@@ -111,9 +112,17 @@ def split(data: Data, settings: SplitSettings, noise: float, seed: int) -> Split
             f"no training row is of class {some(absent)}: give more rows of it, or "
             "lower split.validation and split.test"
         )
-    noisy, flipped = flip(train.y, len(labels), noise, generator(seed, Stream.NOISE))
-    train = replace(train, y=noisy)
-    return Split(train, parts["validation"], parts.get("test"), labels, flipped, data.sources)
+    validation, sources = parts["validation"], data.sources
+    clean = Clean(sources["train"], train.row, train.y, validation.y, len(labels))
+    noisy = add_noise(clean, noise, noise_kind, seed)
+    return Split(
+        replace(train, y=noisy.y),
+        replace(validation, y=noisy.y_validation),
+        parts.get("test"),
+        labels,
+        noisy.wrong,
+        {**sources, "train": noisy.X},
+    )
 
 
 def _order(
@@ -150,19 +159,6 @@ def _paper(data: Data, settings: SplitSettings) -> SplitSettings:
         raise UidsError("split.kind=paper, but the paper's split of this data set is not known")
     N = min(data.paper_rows, len(data.y))
     return replace(settings, kind="sequential", validation=N - int(0.7 * N), test=len(data.y) - N)
-
-
-def flip(
-    y: Classes, classes: int, noise: float, rng: np.random.Generator
-) -> tuple[Classes, Indices]:
-    """Exactly ``int(noise · n)`` labels changed to another class, and which rows they are."""
-    count = int(noise * len(y))
-    if count == 0:
-        return y, np.empty(0, dtype=np.int64)
-    flipped = np.sort(rng.permutation(len(y))[:count])
-    noisy = y.copy()
-    noisy[flipped] = (y[flipped] + 1 + np.floor(rng.random(count) * (classes - 1))) % classes
-    return noisy, flipped
 
 
 def _stratified(y: Classes, classes: int, rng: np.random.Generator) -> Indices:

@@ -21,6 +21,7 @@ REGISTRIES: dict[str, Registry] = {
                 "criteo": "uids.datasets.public.click_logs:Criteo",
                 "csv": "uids.datasets.formats.csv:Csv",
                 "diabetes_scale": "uids.datasets.public.libsvm_sets:DiabetesScale",
+                "digits": "uids.datasets.public.digits:Digits",
                 "libsvm": "uids.datasets.formats.libsvm:Libsvm",
                 "mnist_1_7": "uids.datasets.public.mnist:Mnist17",
                 "news20": "uids.datasets.public.libsvm_sets:News20",
@@ -29,6 +30,7 @@ REGISTRIES: dict[str, Registry] = {
                 "real_sim": "uids.datasets.public.libsvm_sets:RealSim",
                 "skin_nonskin": "uids.datasets.public.libsvm_sets:SkinNonskin",
                 "svhn_1_7": "uids.datasets.public.libsvm_sets:Svhn17",
+                "wine": "uids.datasets.public.wine:Wine",
             },
         ),
         Registry(
@@ -53,9 +55,12 @@ REGISTRIES: dict[str, Registry] = {
         Registry(
             "sampler",
             {
+                "auto": "uids.samplers.auto:Auto",
+                "confident": "uids.samplers.confident:Confident",
                 "dropout": "uids.samplers.dropout:Dropout",
                 "linear": "uids.samplers.linear:Linear",
                 "local_case_control": "uids.samplers.local_case_control:LocalCaseControl",
+                "loss": "uids.samplers.loss:Loss",
                 "mmse": "uids.samplers.mmse:MMSE",
                 "mvc": "uids.samplers.mvc:MVC",
                 "optimal": "uids.samplers.optimal:Optimal",

@@ -25,6 +25,10 @@ def replacing(path: Path) -> Iterator[Path]:
         # user's own umask lets in.
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)  # a full disk does not say which
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+AUTO = "auto"  # the value of a key that cross-fitting is to choose
+
 
 def key(default: Any, help: str) -> Any:
     return field(default=default, metadata={"help": help})

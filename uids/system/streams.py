@@ -12,11 +12,12 @@ import numpy as np
 
 class Stream(IntEnum):
     SPLIT = 0  # which rows are for training, validation and test
-    NOISE = 1  # which labels are flipped, and to what
+    NOISE = 1  # which training rows are made wrong, and how
     DRAW = 2  # which rows are kept
     NORMS = 3  # vectors behind the estimate of ‖ψ‖
     LEVERAGE = 4  # vectors behind the estimate of leverage and self-influence
     FOLDS = 5  # which validation rows judge together
+    VALIDATION_NOISE = 6  # which validation labels are flipped, and to what
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

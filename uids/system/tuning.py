@@ -127,7 +127,7 @@ class Head:
 class Newton:
     """The trainer of logistic regression."""
 
-    # Multiplications in the dense Hessian, up to which a step factorises it.
+    # Multiplications in the dense Hessian and its factor, up to which a step has them made.
     dense_work: float = 4e8
     # Parameters up to which it does so for sparse X, whose products with H are far cheaper.
     dense_sparse: int = 200
@@ -157,15 +157,36 @@ class Newton:
 
 @dataclass(frozen=True)
 class Norms:
-    """‖ψ‖, leverage and self-influence of all rows."""
+    """‖ψ‖, leverage and self-influence of all rows. Work is counted in multiply-adds of a product
+    with a sparse matrix, of which a core makes some 10⁹ a second."""
 
-    # Parameters, up to which H⁻¹ itself is used; beyond, random vectors.
-    exact_size: int = 512
+    # Ways that may be taken: "cholesky" of H, "rows" for the space of the rows, "probes".
+    ways: tuple[str, ...] = ("cholesky", "rows", "probes")
+    # Work up to which an exact way is taken in any case: a second.
+    exact_work: float = 1e9
+    # Times the work of the probes, up to which an exact way is taken too: it has no error.
+    exact_worth: float = 2.0
+    # One part in as many of the main memory may go to an exact way.
+    memory_share: int = 4
+    # Products with H that a probe takes down to the tolerance below.
+    probe_products: int = 8
+    # Relative residual of the solves behind the probes, whose own error is some percent.
+    probe_tol: float = 1e-3
+    # The same for the parameters without a penalty, whose error is that of all probes.
+    free_tol: float = 1e-5
+    # Relative standard error, from which on no more probes are wanted.
+    probe_error: float = 0.02
+    # Probes that are solved together: a block of vectors that stays in the cache.
+    probe_block: int = 32
+    # Products that a probe may take at most.
+    probe_most: int = 2000
     # Bytes of a temporary.
     block: int = 2**25
-    # Multiplications in the leverages of all rows, up to which each run tests whether the
-    # validation rows are cleaner: half a second, of the order of a fit of that size.
+    # Work of the leverages of all rows, up to which each run tests whether the validation rows are
+    # cleaner: a second for wide text of 2,000 rows, which is 1.5e9.
     check_work: float = 2e9
+    # Products with H that a fit takes, about. What costs no more than a fit is tested too.
+    check_products: int = 200
 
 
 @dataclass(frozen=True)
@@ -178,6 +199,15 @@ class Autodiff:
     diagonal_probes: int = 100
 
 
+@dataclass(frozen=True)
+class Baselines:
+    """What a subset is compared with."""
+
+    # Stored entries, up to which C and the weight of the validation rows are tuned for the full set
+    # in every run: a tenth of a second.
+    tuned_entries: int = 100_000
+
+
 BACKEND_CHOICE = BackendChoice()
 LOOPS = Loops()
 SOLVER_CHOICE = SolverChoice()
@@ -186,11 +216,16 @@ HEAD = Head()
 NEWTON = Newton()
 NORMS = Norms()
 AUTODIFF = Autodiff()
+BASELINES = Baselines()
 
 BLOCK_BYTES = (
     4 * 2**20
 )  # of a temporary of some rows: small beside any X, and it stays in the cache
 SMALL_ENTRIES = 2_000_000  # stored, 16 MB: numpy's backend keeps as many in float64 beside float32
+
+# Multiply-adds of matrix multiplication and of factorisations in the time of one with a sparse
+# matrix: 11 to 13 on one core.
+BLAS_SPEED = 10.0
 
 LONG_COLUMN = np.uint64(64)  # entries, from which the end of a loop over a column costs nothing
 COLUMN_COST = 0.5  # what a column costs beside its entries, in entries

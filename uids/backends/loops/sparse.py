@@ -147,8 +147,9 @@ class SparseMatrix(Threaded):
             x, V = self.layout, self.placed(V)
 
             def add(s: Share) -> None:
-                Z = s.steps if V.ndim == 1 else s.steps[: len(s.steps) // s.width * s.width]
-                Z = Z.reshape(-1, *[int(s.width)] * (V.ndim - 1))
+                width = int(s.width)  # int // uint64 is a float by the rules that numba 0.61 sets
+                Z = s.steps if V.ndim == 1 else s.steps[: len(s.steps) // width * width]
+                Z = Z.reshape(-1, *[width] * (V.ndim - 1))
                 for start in range(s.first, s.last, len(Z)):
                     end = min(int(s.last), start + len(Z))
                     base, to = np.uint64(start), np.uint64(end)

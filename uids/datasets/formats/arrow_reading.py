@@ -22,7 +22,7 @@ REASON = 300  # characters that are shown of the reason why a file cannot be rea
 def reading(where: str) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UidsError(f"cannot read {where}: {one_line(error)[:REASON]}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,8 @@ class Csv(Tables):
         written = {name.strip(): name for name in header}  # "a, b" is the column b
         if len(written) < len(header):
             names = [name.strip() for name in header]
-            twice = next(name for name in names if names.count(name) > 1)
+            counts = Counter(names)
+            twice = next(name for name in names if counts[name] > 1)
             raise UidsError(f"{where} has two columns {twice!r}: rename one of them")
 
         def batches(names: Sequence[str]) -> Iterator[Columns]:

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from uids.datasets.csr import index_type
 from uids.datasets.data import Data, Parts, as_data
 from uids.datasets.formats.libsvm_text import BadLineError, Block, parse_block
 from uids.datasets.formats.own_files import OwnFiles
-from uids.datasets.parsed import GrowingArray, index_type, kept
+from uids.datasets.parsed import GrowingArray, kept
 from uids.errors import UidsError, one_line
 from uids.system.progress import Steps
 
@@ -61,22 +62,19 @@ def parse(
     As in scikit-learn's reader, indices start from 0 if one of the files has an index 0 or no
     entry at all, else from 1; the number of features is the largest in any of them.
     """
-    try:
-        extents = {part: _write(path, folder, part, block) for part, path in paths.items()}
-        base = 1 if all(extent.lowest > 0 for extent in extents.values()) else 0
-        for part, extent in extents.items():
-            if features is not None and extent.highest + 1 - base > features:
-                raise UidsError(
-                    f"{paths[part]}: has {extent.highest + 1 - base} features, more than {features}"
-                )
-        width = features or max(1, *(extent.highest + 1 - base for extent in extents.values()))
-        for part, extent in extents.items():
-            dtype = index or index_type((extent.rows, width), extent.stored)
-            _rewrite(folder / f"{part}-indptr.npy", dtype)
-            _rewrite(folder / f"{part}-indices.npy", dtype, add=1 - base)
-            np.save(folder / f"{part}-shape.npy", np.array((extent.rows, width)))
-    except OSError as error:
-        raise UidsError(f"cannot write the parsed arrays to {folder.parent}: {error}") from error
+    extents = {part: _write(path, folder, part, block) for part, path in paths.items()}
+    base = 1 if all(extent.lowest > 0 for extent in extents.values()) else 0
+    for part, extent in extents.items():
+        if features is not None and extent.highest + 1 - base > features:
+            raise UidsError(
+                f"{paths[part]}: has {extent.highest + 1 - base} features, more than {features}"
+            )
+    width = features or max(1, *(extent.highest + 1 - base for extent in extents.values()))
+    for part, extent in extents.items():
+        dtype = index or index_type((extent.rows, width), extent.stored)
+        _rewrite(folder / f"{part}-indptr.npy", dtype)
+        _rewrite(folder / f"{part}-indices.npy", dtype, add=1 - base)
+        np.save(folder / f"{part}-shape.npy", np.array((extent.rows, width)))
 
 
 @dataclass

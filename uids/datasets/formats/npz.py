@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 
+from uids.datasets.csr import csr_of
 from uids.datasets.data import Data, Pair, as_data
 from uids.datasets.formats.own_files import OwnFiles
 from uids.errors import UidsError, one_line
+from uids.system.memory import refuse_beyond_memory
+
+HOLDS = "y and X, or y, data, indices, indptr and shape"
+REASON = 200  # characters that are shown of the reason why an archive cannot be read
+# Whatever a damaged archive makes zipfile, zlib and numpy's reader of headers raise.
+UNREADABLE = (
+    *(OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, OverflowError),
+    *(NotImplementedError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error),
+)
+
+
+def reason(error: BaseException) -> str:
+    return one_line(error)[:REASON]
 
 
 @dataclass(frozen=True)
@@ -27,23 +43,42 @@ class Npz(OwnFiles):
 
 
 def read(path: Path, where: str) -> Pair:
+    named = f"{where}: {str(path)!r}"
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files if name != "format"}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise UidsError(f"{where}: cannot read {str(path)!r}: {one_line(error)}") from error
+        with open(path, "rb") as file:
+            arrays = read_arrays(file, named)
+    except UNREADABLE as error:
+        raise UidsError(f"{where}: cannot read {str(path)!r}: {reason(error)}") from error
     if "y" in arrays and "X" in arrays:
-        return arrays["X"], arrays["y"]
+        X, y = arrays["X"], arrays["y"]
+        if X.ndim != 2:
+            raise UidsError(f"{named}: X must have rows and columns (its shape is {X.shape})")
+        return X, y
     if {"y", "data", "indices", "indptr", "shape"} <= set(arrays):
-        triple = (arrays["data"], arrays["indices"], arrays["indptr"])
-        return sp.csr_matrix(triple, shape=tuple(arrays["shape"])), arrays["y"]
-    raise UidsError(
-        f"{where}: {str(path)!r} must hold y and X, or y, data, indices, indptr and shape; "
-        f"it holds {', '.join(sorted(arrays))}"
-    )
+        return csr_of(arrays, named), arrays["y"]
+    raise UidsError(f"{named} must hold {HOLDS}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
 
 
-def widened(X: Any, width: int) -> Any:
+def read_arrays(file: BinaryIO, named: str) -> dict[str, Any]:
+    """The arrays of an archive, as large as the machine can hold; what else it has is not read."""
+    if file.read(6) == np.lib.format.MAGIC_PREFIX:
+        raise UidsError(
+            f"{named} is a single array (.npy), not an archive: it must hold {HOLDS}; write it "
+            "with numpy.savez"
+        )
+    file.seek(0)
+    wanted = ("y", "X", "data", "indices", "indptr", "shape")
+    with zipfile.ZipFile(file) as members:
+        sizes = {info.filename.removesuffix(".npy"): info.file_size for info in members.infolist()}
+    refuse_beyond_memory(sum(sizes.get(name, 0) for name in wanted), named)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        held = [name for name in archive.files if name != "format"]
+        arrays = {name: archive[name] for name in held if name in wanted}
+        return arrays if len(arrays) > 1 else dict.fromkeys(held)
+
+
+def widened(X: sp.spmatrix, width: int) -> Any:
     """A sparse X with as many columns as the widest part: the columns that are missing are 0."""
     if sp.issparse(X) and X.shape[1] < width:
         return sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,10 @@ class Parquet(Tables):
     def open(self, path: Path, where: str) -> Table:
         with reading(where):
             schema = pq.read_schema(path)
+        counts = Counter(schema.names)
+        twice = [name for name in schema.names if counts[name] > 1]
+        if twice:
+            raise UidsError(f"{where} has two columns {twice[0]!r}: rename one of them")
 
         def batches(names: Sequence[str]) -> Iterator[Columns]:
             with reading(where), pq.ParquetFile(path) as file:

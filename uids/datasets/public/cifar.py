@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from uids.datasets.data import Data, Pair, Parts, as_data
+from uids.datasets.formats.npz import UNREADABLE, reason
 from uids.datasets.parsed import fingerprint, parsed
 from uids.datasets.public.download import File, find, locate
 from uids.datasets.public.pixels import two_classes
@@ -61,11 +62,14 @@ class Cifar10CatDog(PublicSet):
 
 
 def from_npz(path: Path) -> Parts:
-    with np.load(path, allow_pickle=False) as archive:
-        return {
-            part: (archive[f"X_{part}"] / 255.0, archive[f"y_{part}"].astype(int))
-            for part in ("train", "test")
-        }
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {
+                part: (archive[f"X_{part}"] / 255.0, archive[f"y_{part}"].astype(int))
+                for part in ("train", "test")
+            }
+    except (*UNREADABLE, AttributeError) as error:
+        raise UidsError(f"{path} is not an npz of CIFAR-10: {reason(error)}") from error
 
 
 def from_archive(path: Path) -> Parts:
@@ -113,7 +117,7 @@ def batch(raw: bytes, where: str) -> tuple[Any, Any]:
                 labels.append(argument)
         # Strings of Python 2, and these bytes of Python 3, are shown as text in Latin-1.
         pixels = text.encode("latin-1") if isinstance(text, str) else text
-    except ValueError as error:
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
         raise UidsError(f"{where} is not a batch of CIFAR-10: {error}") from error
     if not labels or len(pixels) != PIXELS * len(labels) or not set(labels) <= set(range(10)):
         raise UidsError(

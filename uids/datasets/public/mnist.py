@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import math
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from uids.datasets.data import Data, Parts, as_data
 from uids.datasets.parsed import parsed
 from uids.datasets.public.download import File, locate
 from uids.datasets.public.pixels import two_classes
 from uids.datasets.public.public_set import PublicSet
-from uids.errors import UidsError
+from uids.errors import UidsError, one_line
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
+Bytes = npt.NDArray[np.uint8]
 SKIPPED = 5000  # training images that the paper leaves out, the first of the file
 
 
@@ -52,17 +56,35 @@ class Mnist17(PublicSet):
 
         def parse() -> Parts:
             arrays = {name: idx(path) for name, path in paths.items()}
+            for part in ("train", "test"):
+                check_together(arrays[f"{part}-X"], arrays[f"{part}-y"], paths[f"{part}-X"])
             train = two_classes(arrays["train-X"][SKIPPED:], arrays["train-y"][SKIPPED:], 1, 7)
             return {"train": train, "test": two_classes(arrays["test-X"], arrays["test-y"], 1, 7)}
 
         return as_data(parsed(list(paths.values()), "mnist_1_7", parse), self.paper_rows)
 
 
+def check_together(
+    images: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8], path: Path
+) -> None:
+    if images.ndim != 3 or labels.shape != images.shape[:1]:
+        raise UidsError(
+            f"{path}: the images have the shape {images.shape}, the labels {labels.shape}"
+        )
+
+
 def idx(path: Path) -> Any:
     """An array in MNIST's own format: a magic number with its rank, its shape, its bytes."""
-    raw = gzip.decompress(path.read_bytes())
+    try:
+        raw = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise UidsError(f"{path} cannot be read: {one_line(error)}") from error
     if len(raw) < 8 or raw[:3] != b"\0\0\x08":
         raise UidsError(f"{path} is not an idx file of bytes")
     rank = raw[3]
-    shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
+    shape = np.frombuffer(raw[4 : 4 + 4 * rank], ">u4").tolist() if len(raw) > 4 + 4 * rank else []
+    if len(raw) - 4 - 4 * rank != math.prod(shape):
+        raise UidsError(
+            f"{path} is not an idx file of bytes: {len(raw):,} of them are none of shape {shape}"
+        )
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
