@@ -75,5 +75,5 @@ def test_the_planning_of_a_sweep_is_told(monkeypatch):
     heard = []
     words = ["seed=0,1,2"]
     with composing() as loader, progress.listening(lambda *word: heard.append(word)):
-        plan(loader, load_trusted(loader, words, None, RunMode.MULTIRUN), words)
+        plan(loader, load_trusted(loader, words, RunMode.MULTIRUN), words)
     assert heard == [("planning", 0, 3), ("planning", 1, 3), ("planning", 2, 3)]

@@ -149,6 +149,10 @@ def test_when_no_point_can_run_nothing_does(cli, tmp_path):
     code, _, err = cli("ratio=interval(0,1)", "-m")
     assert code == 1
     assert "a sweep takes values" in err
+    for words in (["seed=range(1000000000)"], ["seed=range(1000)", "ratio=range(0.1,0.9,0.001)"]):
+        code, _, err = cli(*words, "-m")
+        assert code == 1
+        assert "a sweep of more than 100,000 points: take fewer values of seed" in err
 
 
 def test_the_parallel_launcher(cli, folder):

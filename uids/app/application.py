@@ -26,6 +26,7 @@ from uids.app.compose import (
 from uids.app.explain import explain
 from uids.app.hydra_source import register
 from uids.app.job import job, refuse_sweep
+from uids.app.terminal import say
 from uids.errors import UidsError
 
 
@@ -38,17 +39,29 @@ def application(words: Sequence[str]) -> int:
     if arguments.multirun and not (arguments.flags or arguments.other_sweeper):
         from uids.app.sweep.launch import sweep
 
-        return sweep(arguments.overrides, arguments.config_dir)
+        return sweep(arguments.overrides)
     if arguments.has_own_folder:
-        if arguments.other_sweeper:
-            raise UidsError(
-                "a config folder cannot be combined with another sweeper: leave out hydra/sweeper"
-            )
-        with composing() as loader:
-            mode = RunMode.MULTIRUN if arguments.multirun else RunMode.RUN
-            load_trusted(loader, arguments.overrides, arguments.config_dir, mode)
+        check_own_folder(arguments)
+        words = arguments.words()
     run_in_hydra(words)
     return 0
+
+
+def check_own_folder(arguments: Arguments) -> None:
+    """Before Hydra composes the config again by itself: no file may say what it may not, and no
+    sweeper of Hydra's take axes or folders from a file."""
+    if arguments.other_sweeper:
+        raise UidsError(
+            "a config folder cannot be combined with another sweeper: leave out hydra/sweeper"
+        )
+    with composing() as loader:
+        mode = RunMode.MULTIRUN if arguments.multirun else RunMode.RUN
+        config = load_trusted(loader, arguments.overrides, mode)
+    if not arguments.shows and (arguments.multirun or config.hydra.mode == RunMode.MULTIRUN):
+        raise UidsError(
+            "a sweep with a config folder takes -m, and neither hydra.mode nor "
+            f"{' nor '.join(arguments.flags) or 'another sweeper'}: leave those out"
+        )
 
 
 def run_in_hydra(words: Sequence[str]) -> None:
@@ -98,15 +111,15 @@ def show_plan(arguments: Arguments) -> int:
         )
     with composing() as loader:
         try:
-            config = load_trusted(loader, arguments.overrides, arguments.config_dir, RunMode.RUN)
+            config = load_trusted(loader, arguments.overrides, RunMode.RUN)
             refuse_sweep(config, config.hydra)
         except (HydraException, UidsError) as error:
             if explain(error).endswith("is a sweep: add -m"):
                 raise UidsError(f"{PLAN} is for a single run, and this is a sweep") from error
             raise
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        built = build(task)
+        built = build(task, [str(word) for word in config.hydra.overrides.task])
         from uids.pipeline.plan import plan
 
-        print(plan(built.components, built.settings))
+        say(plan(built.components, built.settings))
     return 0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from uids.errors import UidsError
-from uids.pipeline.components import Components, components
+from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.identity import run_identity
-from uids.pipeline.settings import Settings, make_settings
+from uids.pipeline.settings import OPENED, Settings, make_settings
 from uids.registry import REGISTRIES, Chosen
+from uids.system.keys import AUTO
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,17 @@ def plain_config(config: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in plain.items()}
 
 
-def build(config: DictConfig) -> Built:
-    """Every component and the settings, all ranges checked, before any work starts."""
+def build(config: DictConfig, words: Iterable[str] = ()) -> Built:
+    """Every component and the settings, all ranges checked, before any work starts. ``words`` are
+    those of the command: what they give is not opened by ``auto=true``."""
     plain = plain_config(config)
     chosen = {kind: choose(kind, config, plain[kind]) for kind in REGISTRIES}
+    if plain.get("auto"):
+        said = {word.lstrip("+~").partition("=")[0] for word in words}
+        plain = {**plain, **opened_keys(plain, said)}
+        chosen |= opened_components(chosen, said)
+        for kind in ("model", "sampler"):
+            plain[kind] = {"name": chosen[kind].name, **chosen[kind].fields}
     keys = {key: value for key, value in plain.items() if key not in (*REGISTRIES, "sweep")}
     return Built(plain, components(chosen), make_settings(**keys))
 
@@ -59,6 +68,32 @@ def choose(kind: str, config: DictConfig, fields: object) -> Chosen:
     if declared_name(OmegaConf.get_type(config[kind])) not in (None, entry.name):
         raise UidsError(f"choose a {kind} with {kind}={entry.name}, not with {kind}.name")
     return Chosen(kind, REGISTRIES[kind].build(**fields), entry)
+
+
+def opened_keys(plain: Mapping[str, Any], said: Container[str]) -> dict[str, Any]:
+    """The top-level keys that nobody has given: neither a word nor, by another value, a file."""
+    return {
+        key: AUTO
+        for key, default in OPENED.items()
+        if key not in said and plain.get(key, default) == default
+    }
+
+
+def opened_components(chosen: Mapping[str, Chosen], said: set[str]) -> dict[str, Chosen]:
+    """The sampler and the model's C, where nobody has given them."""
+    found = {}
+    sampler, model = chosen["sampler"], chosen["model"]
+    given = any(word.partition(".")[0] == "sampler" for word in said)
+    if not given and sampler == default_choice("sampler", DEFAULT_SAMPLER):
+        found["sampler"] = default_choice("sampler", AUTO)
+    defaults = {field.name: field.default for field in dataclasses.fields(model.component)}
+    if "model.C" not in said and model.fields.get("C") == defaults.get("C"):
+        found["model"] = with_open_C(model)
+    return found
+
+
+def default_choice(kind: str, name: str) -> Chosen:
+    return Chosen(kind, REGISTRIES[kind].build(name), REGISTRIES[kind].entry(name))
 
 
 def declared_name(node_type: type | None) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from uids import __version__
 from uids.app.commands import COMMANDS
+from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 
 
@@ -16,27 +17,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR") == "1"
     try:
-        if arguments and arguments[0] in COMMANDS:
-            return COMMANDS[arguments[0]](arguments[1:])
-        if arguments == ["--version"]:
-            print(f"uids {__version__}")
-            return 0
-        from uids.app.application import application
-
-        return application(arguments)
+        with warnings_in_one_line():
+            return started(arguments)
     except SystemExit as stop:  # argparse's and Hydra's way to end --help, or a wrong option
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         sweeping = {"-m", "--multirun"} & set(arguments)
-        print(
-            "interrupted" + ("; start it again to continue where it left off" if sweeping else "")
-        )
+        say("interrupted" + ("; start it again to continue where it left off" if sweeping else ""))
         return 130
     except Exception as error:
         if traceback_wanted:
             raise
-        print(f"uids: {explained(error)}", file=sys.stderr)
+        complain(f"uids: {explained(error)}")
         return 1
+
+
+def started(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        return COMMANDS[arguments[0]](arguments[1:])
+    if arguments == ["--version"]:
+        say(f"uids {__version__}")
+        return 0
+    from uids.app.application import application
+
+    return application(arguments)
 
 
 def explained(error: Exception) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from uids.app.terminal import say
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Entry
 
@@ -32,7 +33,7 @@ def wants_json(command: str, description: str | None, arguments: Sequence[str]) 
 def print_table(rows: Sequence[Mapping[str, str]]) -> None:
     from uids.report.table import columns
 
-    print(columns([list(rows[0]), *(list(row.values()) for row in rows)]))
+    say(columns([list(rows[0]), *(list(row.values()) for row in rows)]))
 
 
 def plugins(arguments: Sequence[str]) -> int:
@@ -44,7 +45,7 @@ def plugins(arguments: Sequence[str]) -> int:
         names = [entry.name for entry in entries]
         rows += [plugin_row(entry, names.count(entry.name) > 1) for entry in entries]
     if as_json:
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
     else:
         print_table(rows)
     return 0
@@ -78,7 +79,7 @@ def report(arguments: Sequence[str]) -> int:
 
     if not folder.is_dir():
         raise UidsError(f"there is no folder {str(folder)!r}")
-    print(rebuild_run(folder) if (folder / "metrics.json").exists() else write_summary(folder))
+    say(rebuild_run(folder) if (folder / "metrics.json").exists() else write_summary(folder))
     return 0
 
 
@@ -92,12 +93,10 @@ def datasets(arguments: Sequence[str]) -> int:
     # One that cannot be imported is left out: uids plugins says why.
     rows = [dataset_row(name, known) for name, known in listed if known]
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        say(json.dumps(rows, indent=1, ensure_ascii=False))
         return 0
     print_table(rows)
-    print(
-        f"\nThe data folder, searched first and downloaded to: {data_folder()} (set by UIDS_DATA)"
-    )
+    say(f"\nThe data folder, searched first and downloaded to: {data_folder()} (set by UIDS_DATA)")
     return 0
 
 

@@ -16,63 +16,99 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from uids.app.trust import check_trusted
+from uids.app.door.folders import (
+    SEARCH,
+    check_output,
+    refuse_shadows,
+    search_path,
+    search_word,
+)
+from uids.app.door.trust import check_trusted
 from uids.errors import UidsError, unknown
+from uids.registry import REGISTRIES
 
 PLAN = "--plan"  # uids' own: what the run would do, without running it
+ALLOW_ENV = "--allow-env"  # uids' own: files of a person's folder may read the environment
+# Hydra's that only show something, and those that a value follows
+SHOWING = (
+    *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--info", "-i"),
+    *("--shell-completion", "-sc"),
+)
+VALUED = ("--cfg", "-c", "--package", "-p", "--info", "-i")
 FLAGS = (
-    PLAN,
+    *(PLAN, ALLOW_ENV),
     # Hydra's, in both forms
-    *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p"),
-    *("--run", "-r", "--multirun", "-m", "--shell-completion", "-sc", "--info", "-i"),
+    *(*SHOWING, "--resolve", "--package", "-p", "--run", "-r", "--multirun", "-m"),
     *("--config-dir", "-cd"),  # but no other primary config: it could say anything
 )
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """A command line, read."""
+    """A command line, read. Folders of the person's own are the first of the overrides."""
 
     overrides: list[str]
-    config_dir: str | None  # a folder of the person's own
     multirun: bool
     plan: bool
-    flags: list[str]  # for Hydra alone
+    flags: list[str]  # for Hydra alone, each perhaps followed by its value
+    has_own_folder: bool
     other_sweeper: bool  # one of Hydra's is to do the sweep
 
     @property
-    def has_own_folder(self) -> bool:
-        return has_own_folder(self.overrides, self.config_dir)
+    def shows(self) -> bool:
+        """Nothing is to run: Hydra shows a config, or a help."""
+        return any(flag.partition("=")[0] in SHOWING for flag in self.flags)
+
+    def words(self) -> list[str]:
+        """The command line for Hydra."""
+        return [*self.overrides, *self.flags, *(["--multirun"] if self.multirun else [])]
 
 
 def read_arguments(words: Sequence[str]) -> Arguments:
     """Refuses what is not known, or could run code."""
     for word in words:
-        flag = word.partition("=")[0]
-        if flag == "--experimental-rerun":
-            raise UidsError(f"{flag} reads a pickle, which could run code: not supported")
-        if flag.startswith("-") and flag not in FLAGS:
-            raise UidsError(unknown("option", flag, FLAGS))
+        refuse_word(word)
     overrides: list[str] = []
     flags: list[str] = []
-    folder, multirun, plan = None, False, False
-    rest = iter(words)
-    for word in rest:
+    folder = None
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
         flag, equals, value = word.partition("=")
-        if word in ("-m", "--multirun"):
-            multirun = True
-        elif word == PLAN:
-            plan = True
-        elif flag in ("--config-dir", "-cd"):
+        if flag in ("--config-dir", "-cd"):
             if folder is not None:
                 raise UidsError(f"{flag} was given twice: only one folder can be searched")
-            folder = value if equals else next(rest, "")
-        else:
-            (flags if word.startswith("-") else overrides).append(word)
-    if folder is not None and not Path(folder).is_dir():
-        raise UidsError(f"--config-dir: there is no folder {folder!r}")
-    other_sweeper = any(word.startswith("hydra/sweeper=") for word in overrides)
-    return Arguments(overrides, folder, multirun, plan, flags, other_sweeper)
+            folder = value if equals else rest.pop(0) if rest else ""
+        elif not word.startswith("-"):
+            overrides.append(word)
+        elif word not in ("-m", "--multirun", PLAN, ALLOW_ENV):
+            flags.append(word)
+            if word in VALUED and rest and "=" not in rest[0] and not rest[0].startswith("-"):
+                flags.append(rest.pop(0))
+    entries, overrides = search_path(overrides, folder)
+    if entries:
+        refuse_shadows(entries, conf_folder())
+        overrides = [search_word(entries, ALLOW_ENV in words), *overrides]
+    return Arguments(
+        overrides,
+        multirun="-m" in words or "--multirun" in words,
+        plan=PLAN in words,
+        flags=flags,
+        has_own_folder=bool(entries),
+        other_sweeper=any(word.lstrip("+~").startswith("hydra/sweeper") for word in overrides),
+    )
+
+
+def refuse_word(word: str) -> None:
+    flag, _, value = word.partition("=")
+    if flag == "--experimental-rerun":
+        raise UidsError(f"{flag} reads a pickle, which could run code: not supported")
+    if flag.startswith("-") and flag not in FLAGS:
+        raise UidsError(unknown("option", flag, FLAGS))
+    group = flag.lstrip("+~")
+    if group in (*REGISTRIES, "experiment") and ".." in value:
+        # It would be read as one of our own, whoever wrote it.
+        raise UidsError(f"{word}: a config is chosen by its name; its folder is for --config-dir")
 
 
 def conf_folder() -> Path:
@@ -99,21 +135,14 @@ def composing() -> Iterator[ConfigLoader]:
         yield GlobalHydra.instance().config_loader()
 
 
-def has_own_folder(overrides: Sequence[str], config_dir: str | None) -> bool:
-    return config_dir is not None or any("hydra.searchpath" in word for word in overrides)
-
-
-def load_trusted(
-    loader: ConfigLoader, overrides: Sequence[str], config_dir: str | None, mode: RunMode
-) -> DictConfig:
+def load_trusted(loader: ConfigLoader, overrides: Sequence[str], mode: RunMode) -> DictConfig:
     """The config of a command, checked against what it would be without a folder of one's own."""
-    search = []
-    if config_dir is not None:
-        search = [f"hydra.searchpath=[file://{Path(config_dir).resolve()}]"]
-    config = loader.load_configuration("config", [*search, *overrides], run_mode=mode)
-    if not has_own_folder(overrides, config_dir):
+    config = loader.load_configuration("config", list(overrides), run_mode=mode)
+    if not any(word.startswith(f"{SEARCH}=") for word in overrides):
         return config
     typed = [word for word in overrides if word.lstrip("+~").startswith("hydra")]
-    typed = [word for word in typed if "searchpath" not in word]
-    check_trusted(config, loader.load_configuration("config", typed, run_mode=mode))
+    typed = [word for word in typed if not word.startswith(f"{SEARCH}=")]
+    reference = loader.load_configuration("config", typed, run_mode=mode)
+    check_trusted(config, reference)
+    check_output(config, reference, mode)
     return config

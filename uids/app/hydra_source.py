@@ -17,6 +17,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from uids.app.door.source import OwnFolder, OwnFolderWithEnvironment
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
 from uids.pipeline.settings import Settings
@@ -30,6 +31,7 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
   uids --plan                                   what the run would do, without running it
   uids --cfg job                                the whole configuration and its values
   uids --config-dir DIR experiment=NAME -m      an experiment of your own, DIR/experiment/NAME.yaml
+                                                (--allow-env: it may read the environment)
 
 Commands beside runs:
   uids datasets [--json]    the data sets, their size, and whether they are here
@@ -102,7 +104,8 @@ class RegistrySearchPath(SearchPathPlugin):
 
 def register() -> None:
     """Make the source known to Hydra in this process; no package of Hydra's own is needed."""
-    Plugins.instance().register(RegistrySource)
+    for source in (RegistrySource, OwnFolder, OwnFolderWithEnvironment):
+        Plugins.instance().register(source)
     Plugins.instance().register(RegistrySearchPath)
 
 

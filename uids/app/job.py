@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import logging
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +14,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from uids.app.build import Built, build
+from uids.app.door.source import OwnFolderWithEnvironment
 from uids.app.explain import explain
 from uids.app.progress import progress_bar
+from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.result import Result
@@ -37,7 +38,8 @@ def job(config: DictConfig) -> None:
     try:
         if single:
             refuse_sweep(config, about)
-        result = run(build(config))
+        with warnings_in_one_line():
+            result = run(build(config, overrides))
         write_run(folder, result, command(overrides, about.runtime.config_sources))
     except Exception as error:
         reason = explain(error)
@@ -45,12 +47,12 @@ def job(config: DictConfig) -> None:
         write_failure(folder, plain, reason)
         log.debug("the run failed", exc_info=True)
         if not single:
-            print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
+            complain(f"failed: {' '.join(overrides)}: {reason}")
         raise
     if single:
-        print(run_table(result.metrics, folder))
+        say(run_table(result.metrics, folder))
     else:
-        print(run_line(result.metrics, overrides), flush=True)
+        say(run_line(result.metrics, overrides))
 
 
 def refuse_sweep(config: DictConfig, about: HydraConf) -> None:
@@ -75,4 +77,6 @@ def command(overrides: Sequence[str], sources: Sequence[ConfigSourceInfo]) -> st
     providers = ("command-line", "hydra.searchpath in command-line")
     folders = [source.path for source in sources if source.provider in providers]
     flags = [word for folder in folders for word in ("--config-dir", folder)]
+    if any(source.schema == OwnFolderWithEnvironment.scheme() for source in sources):
+        flags.append("--allow-env")
     return shlex.join(["uids", *flags, *overrides])

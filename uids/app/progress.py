@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from uids.system.progress import listening
+from uids.system.visible import visible
 
 # What the work is called, how far it is, and the time since the first word about it.
 FORMAT = "{desc:<12}{bar:30} {n_fmt}/{total_fmt} {elapsed}"
@@ -27,7 +28,7 @@ def progress_bar() -> Iterator[None]:
         if not bars:
             bars.append(tqdm(bar_format=FORMAT, leave=False))
         bar = bars[0]
-        bar.set_description_str(what, refresh=False)
+        bar.set_description_str(visible(what), refresh=False)
         bar.n, bar.total = done, total
         bar.refresh()
 

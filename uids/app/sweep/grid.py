@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from omegaconf import DictConfig
 
 from uids.errors import UidsError
 from uids.registry import REGISTRIES
+
+MAX_POINTS = 100_000  # of one grid: weeks of work, and as much as can be planned in memory
 
 Grid = Mapping[str, Any]  # key ↦ its values, as on the command line: "sampler.alpha" ↦ "1,5"
 
@@ -73,7 +76,8 @@ def choices(override: Override) -> list[str]:
         return [f"{key}={override.get_value_element_as_str()}"]
     if not override.is_discrete_sweep():
         raise UidsError(f"{override.input_line}: a sweep takes values, as in {key}=1,2,5")
-    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+    values = itertools.islice(override.sweep_string_iterator(), MAX_POINTS + 1)
+    return [f"{key}={value}" for value in values]
 
 
 def product(
@@ -81,6 +85,9 @@ def product(
 ) -> list[tuple[str, ...]]:
     """The product of the axes, each point without the fields that its components lack."""
     axes = axes_of(loader, words)
+    if math.prod(len(axis) for axis in axes.values()) > MAX_POINTS:
+        wide = ", ".join(key for key, axis in axes.items() if len(axis) > 1)
+        raise UidsError(f"a sweep of more than {MAX_POINTS:,} points: take fewer values of {wide}")
     swept = {key for key, axis in axes.items() if key in REGISTRIES and len(axis) > 1}
     fields = component_fields(loader, config, swept, axes)
     return [tuple(applicable(list(point), fields)) for point in itertools.product(*axes.values())]

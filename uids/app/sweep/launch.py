@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hydra.core.config_loader import ConfigLoader
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig
@@ -17,16 +17,18 @@ from uids.app.job import job
 from uids.app.progress import progress_bar
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
+from uids.app.terminal import complain, say
 from uids.errors import UidsError
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
+from uids.system.visible import visible
 
 
-def sweep(arguments: list[str], config_dir: str | None = None) -> int:
+def sweep(arguments: list[str]) -> int:
     """Plan, tell, launch what is missing, and write the table. Returns the exit code."""
     with composing() as loader:
-        config = load_trusted(loader, arguments, config_dir, RunMode.MULTIRUN)
+        config = load_trusted(loader, arguments, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
         settings = sweep_settings(config)
         with progress_bar():
@@ -43,13 +45,13 @@ def sweep(arguments: list[str], config_dir: str | None = None) -> int:
             if point.reason:
                 words = " ".join(point.overrides)
                 write_failure(folder / point.run, point.config, point.reason)
-                print(f"failed: {words}: {point.reason}", file=sys.stderr, flush=True)
+                complain(f"failed: {words}: {point.reason}")
         try:
             launch(loader, config, [point for point in todo if not point.reason])
         except KeyboardInterrupt:
-            print(write_summary(folder))
+            say(write_summary(folder))
             raise
-    print(write_summary(folder))
+    say(write_summary(folder))
     failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
 
@@ -64,11 +66,11 @@ def sweep_settings(config: DictConfig) -> SweepSettings:
 def tell_plan(folder: Path, states: Sequence[State], skipped: Sequence[str]) -> None:
     done, stale = states.count(State.DONE), states.count(State.STALE)
     there = f", {done} of them done already" if done else ""
-    print(f"{count(len(states))}{there}, in {folder}", flush=True)
+    say(f"{count(len(states))}{there}, in {folder}")
     if stale:
-        print(f"again, since the code or the data has changed: {count(stale)}", flush=True)
+        say(f"again, since the code or the data has changed: {count(stale)}")
     for reason in dict.fromkeys(skipped):
-        print(f"skipped: {reason}", flush=True)
+        say(f"skipped: {visible(reason)}")
 
 
 def count(points: int) -> str:
@@ -89,15 +91,20 @@ def do_nothing(*_: object, **__: object) -> None:
 
 
 def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
-    """Through Hydra's launcher. What a job returns, or raises, stands in its folder already."""
+    """Through Hydra's launcher. What a job returns, or raises, stands in its folder already, which
+    is in that of the sweep, whatever a swept experiment says of its own."""
     if not points:
         return
+    folder = QuotedString(str(config.hydra.sweep.dir), Quote.double).with_quotes()
     launcher = Plugins.instance().instantiate_launcher(
         hydra_context=HydraContext(config_loader=loader, callbacks=NoCallbacks()),  # type: ignore[arg-type]
         task_function=job,
         config=config,
     )
     launcher.launch(
-        [[*point.overrides, f"hydra.sweep.subdir='{point.run}'"] for point in points],
+        [
+            [*point.overrides, f"hydra.sweep.dir={folder}", f"hydra.sweep.subdir='{point.run}'"]
+            for point in points
+        ],
         initial_job_idx=0,
     )

@@ -12,9 +12,9 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, OmegaConf
 
 from uids.app.build import build, plain_config
+from uids.app.door.trust import check_trusted
 from uids.app.explain import explain
 from uids.app.sweep.grid import Grid, expand
-from uids.app.trust import check_trusted
 from uids.pipeline.identity import run_name
 from uids.report.run import read_metrics
 from uids.system.progress import Steps
@@ -68,10 +68,11 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
     try:
         composed = loader.load_sweep_config(config, overrides)
         check_trusted(composed, config)  # a swept experiment is a file too
+        words = [str(word) for word in composed.hydra.overrides.task]
         keys = [str(key) for key in composed if key not in ("hydra", "sweep")]
         task = OmegaConf.masked_copy(composed, keys)
         plain = plain_config(task)
-        built = build(task)
+        built = build(task, words)
         identity = built.identity()
     except Exception as error:
         name = run_name({"overrides": overrides} if plain is None else plain)
