@@ -88,7 +88,7 @@ def test_estimates_for_large_problems(classes):
     model = LogisticRegression(C=1.0).fit(train)
     exact = influence_at(model.curvature(train), train, train, DIRECT)
     values = [exact.psi_norm, exact.leverage, exact.self_influence]
-    estimated = Norms(exact_size=10, block=8 * 80 * 50)
+    estimated = Norms(ways=("probes",), probe_error=0.0, block=8 * 80 * 50)
     rough = replace(exact, seed=1, tuning=estimated)
     for value, estimate in zip(
         values, [rough.psi_norm, rough.leverage, rough.self_influence], strict=True
@@ -130,7 +130,10 @@ def test_the_predicted_change_of_a_subset():
     mask[kept] = True
     assert found.predicted_change(mask) == found.predicted_change(kept)
     assert found.predicted_change(np.arange(400)) == 0
-    assert found.predicted_change([]) == pytest.approx(-found.phi.sum() / (400 * 100))
+    for change in (found.predicted_change, found.predicted_change_first_order):
+        assert change([]) == pytest.approx(-found.phi.sum() / (400 * 100))
+    first = -found.phi[~mask].sum() / (400 * 100)
+    assert found.predicted_change_first_order(kept) == pytest.approx(first)
     for wrong in (np.ones(400, int), np.ones(3, bool), [0.5], [-1], [400], [[1]]):
         with pytest.raises(uids.UidsError, match="kept must be a mask of 400 booleans"):
             found.predicted_change(wrong)

@@ -5,7 +5,7 @@ machinery in ``logistic`` and ``torch``. Knows nothing of samplers, validation o
 """
 
 from uids.models.adopted import AdoptedFitted, AdoptedModel
-from uids.models.model import Curvature, Fitted, Model, RowForms
+from uids.models.model import Curvature, Fitted, Model, Objective, RowForms
 from uids.models.rows import Rows, stacked
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Curvature",
     "Fitted",
     "Model",
+    "Objective",
     "RowForms",
     "Rows",
     "stacked",

@@ -5,6 +5,7 @@ What is raised in a call is blamed on the model that was called, also where a so
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import Blame
-from uids.models.model import Curvature, RowForms
+from uids.models.model import Curvature, Objective, RowForms
 from uids.models.rows import Rows
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.adopted import AdoptedOperator
@@ -45,6 +46,13 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
             return float(self.value.penalty_product(s))
 
     @property
+    def product_work(self) -> float:
+        if not isinstance(self.value, Curvature):
+            return super().product_work
+        with self.blame:
+            return self.value.product_work
+
+    @property
     def columns(self) -> int:
         with self.blame:
             return int(getattr(self.value, "columns", 1))
@@ -55,6 +63,25 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
         with self.blame:
             forms = self.value.row_forms()
         return None if forms is None else AdoptedForms(forms, self.blame)
+
+    def moved(self, step: Array, index: Array) -> AdoptedObjective | None:
+        if not isinstance(self.value, Curvature):
+            return None
+        with self.blame:
+            moved = self.value.moved(step, index)
+        return None if moved is None else AdoptedObjective(moved, self.blame)
+
+
+class AdoptedObjective(AdoptedCurvature, Objective):
+    """A curvature that knows its objective, with the blame for it."""
+
+    def objective_gradient(self) -> Array:
+        with self.blame:
+            return np.asarray(self.value.objective_gradient())
+
+    def losses(self, rows: Rows) -> Array:
+        with self.blame:
+            return np.asarray(self.value.losses(rows))
 
 
 @dataclass(frozen=True)
@@ -68,13 +95,37 @@ class AdoptedForms(RowForms):
         with self.blame:
             return self.value.exact(rows, inverse)
 
-    def noise(self, count: int, rng: np.random.Generator) -> Array:
+    def exact_work(self, rows: Rows) -> float:
+        with self.blame:
+            return self.value.exact_work(rows)
+
+    def in_rows(self, rows: Rows) -> Array | None:
+        with self.blame:
+            return self.value.in_rows(rows)
+
+    def in_rows_work(self, rows: Rows) -> tuple[float, int] | None:
+        with self.blame:
+            return self.value.in_rows_work(rows)
+
+    def noise(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         with self.blame:
             return self.value.noise(count, rng)
 
-    def estimate(self, rows: Rows, S: Array) -> Array:
+    def free(self) -> Array | None:
         with self.blame:
-            return self.value.estimate(rows, S)
+            return self.value.free()
+
+    def known(self, rows: Rows, solved: Array | None) -> Array:
+        with self.blame:
+            return self.value.known(rows, solved)
+
+    def inner(self, rows: Rows) -> Array:
+        with self.blame:
+            return self.value.inner(rows)
+
+    def scores(self, rows: Rows, S: Array) -> Array:
+        with self.blame:
+            return self.value.scores(rows, S)
 
     def leverage(self, rows: Rows, forms: Array) -> Array:
         with self.blame:
@@ -144,6 +195,18 @@ class AdoptedModel:
         with self.chosen.blame:
             fitted = self.chosen.component.fit(rows, weights, start=begin)
         return AdoptedFitted(fitted, self.chosen.blame)
+
+    @property
+    def C(self) -> float | str | None:
+        """The field of that name: a number, the word "auto", or None where there is none."""
+        value = getattr(self.chosen.component, "C", None)
+        return value if isinstance(value, str | float | int) else None
+
+    def at_C(self, C: float) -> AdoptedModel:
+        """The same model with another C."""
+        with self.chosen.blame:
+            changed = dataclasses.replace(self.chosen.component, C=C)
+        return AdoptedModel(self.chosen.replaced(changed))
 
     @property
     def restorable(self) -> bool:

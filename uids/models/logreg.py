@@ -12,7 +12,7 @@ from uids.errors import UidsError, require
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.newton import minimise
 from uids.models.logistic.products import transposed
-from uids.models.model import ROUGH, Fitted
+from uids.models.model import C_START, ROUGH, Fitted, checked_C, number_C
 from uids.models.rows import Rows
 
 SKLEARN = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
@@ -25,16 +25,17 @@ class LogisticRegression:
     Two classes give the binary model, more give softmax. ``tol`` bounds the largest coordinate
     of the gradient of F / (C Σω): influence is only as right as θ̂ is stationary. ``fit_solver`` is
     ``newton``, which works on the backend's products, or the name of a solver of scikit-learn's.
+    ``C`` may be left to cross-fitting, ``auto``; see ``uids/selection/choose.py``.
     """
 
-    C: float = 0.1
+    C: int | float | str = C_START
     fit_intercept: bool = True
     tol: float = 1e-9
     max_iter: int = 1000
     fit_solver: str = "newton"
 
     def __post_init__(self) -> None:
-        require(0 < self.C < np.inf, "C", "positive", self.C)
+        object.__setattr__(self, "C", checked_C(self.C))
         require(0 < self.tol < 1, "tol", "in (0, 1)", self.tol)
         require(self.max_iter >= 1, "max_iter", "1 or more", self.max_iter)
         known = ("newton", *SKLEARN)
@@ -72,7 +73,7 @@ class LogisticRegression:
         return replace(self, tol=max(self.tol, ROUGH))
 
     def restore(self, theta: Array, rows: Rows) -> FittedLogistic:
-        return FittedLogistic(theta, rows.classes, self.C, self.fit_intercept)
+        return FittedLogistic(theta, rows.classes, number_C(self.C), self.fit_intercept)
 
     def _scikit_learn(self, rows: Rows, weights: Array | None, start: Fitted | None) -> Array:
         from sklearn.linear_model import LogisticRegression as Estimator
@@ -83,7 +84,7 @@ class LogisticRegression:
                 "use model.fit_solver=newton"
             )
         estimator = Estimator(
-            C=self.C,
+            C=number_C(self.C),
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -113,7 +114,7 @@ class LogisticRegression:
             residuals *= weights[:, None]
         gradient = transposed(rows, residuals, self.fit_intercept)
         d = rows.X.shape[1]
-        gradient[:d] += fitted.theta.reshape(-1, fitted.columns)[:d] / self.C
+        gradient[:d] += fitted.theta.reshape(-1, fitted.columns)[:d] / fitted.C
         total = len(rows) if weights is None else float(weights.sum())
         return float(np.abs(gradient).max(initial=0)) / total
 

@@ -8,11 +8,30 @@ from typing import Protocol
 import numpy as np
 
 from uids.backends import Array
+from uids.errors import require
 from uids.models.rows import Rows
 from uids.solvers import Operator
+from uids.system.keys import AUTO
+
+# The C of the paper, at which a walk over C starts.
+C_START = 0.1
 
 # Largest gradient of a fit that is only judged: the error of a loss is of second order in it.
 ROUGH = 1e-6
+
+
+def checked_C(C: float | str) -> float | str:
+    """A positive number, or the word that leaves it to cross-fitting; 1 and 1.0 are one value."""
+    if not isinstance(C, str):
+        C = float(C)
+    right = C == AUTO if isinstance(C, str) else 0 < C < np.inf
+    require(right, "C", "positive or 'auto'", C)
+    return C
+
+
+def number_C(C: float | str) -> float:
+    """C as a number; that of the start where it is yet to be chosen."""
+    return C_START if isinstance(C, str) else float(C)
 
 
 class RowForms(ABC):
@@ -24,12 +43,39 @@ class RowForms(ABC):
         """M_i from H⁻¹ itself, (size, size)."""
 
     @abstractmethod
-    def noise(self, count: int, rng: np.random.Generator) -> Array:
-        """Gaussian vectors with covariance H, (size, count)."""
+    def exact_work(self, rows: Rows) -> float:
+        """About how many multiply-adds it is to put H together and then all M_i from H⁻¹."""
+
+    def in_rows(self, rows: Rows) -> Array | None:
+        """M_i in the space of the rows, without an array of size²; None where there is no such."""
+        return None
+
+    def in_rows_work(self, rows: Rows) -> tuple[float, int] | None:
+        """About how many multiply-adds, and bytes, that takes; None where it cannot be had."""
+        return None
 
     @abstractmethod
-    def estimate(self, rows: Rows, S: Array) -> Array:
-        """M_i as a mean over vectors S with covariance H⁻¹, (size, count)."""
+    def noise(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Gaussian vectors B with covariance H, (size, count), and the S₀ that go with them: those
+        that H⁻¹ B would be if the rows said nothing, of covariance (∇²penalty/n)⁻¹ on the
+        parameters that have a penalty, and 0 on the others."""
+
+    @abstractmethod
+    def free(self) -> Array | None:
+        """F, the unit vectors of the k parameters without a penalty, (size, k), if there are."""
+
+    @abstractmethod
+    def known(self, rows: Rows, solved: Array | None) -> Array:
+        """The mean of (E_iᵀ(s₀ − s))(E_iᵀ(s₀ − s))ᵀ over the noise, with M_i added to it, which is
+        known; ``solved`` is H⁻¹ F. (n, k, k)"""
+
+    @abstractmethod
+    def inner(self, rows: Rows) -> Array:
+        """W_i, (n, k, k)."""
+
+    @abstractmethod
+    def scores(self, rows: Rows, S: Array) -> Array:
+        """E_iᵀ S, (n, k, count)."""
 
     @abstractmethod
     def leverage(self, rows: Rows, forms: Array) -> Array:
@@ -78,12 +124,35 @@ class Curvature(Operator):
         """∇penalty(θ̂)ᵀ s, = Σ_i φ_i at an optimum."""
 
     @property
+    def product_work(self) -> float:
+        """Multiply-adds of one product with H, about."""
+        return 2.0 * self.rows * self.size
+
+    @property
     def columns(self) -> int:
         """Scores that a row has: products with m vectors take that many times m numbers a row."""
         return 1
 
     def row_forms(self) -> RowForms | None:
         return None
+
+    def moved(self, step: Array, index: Array) -> Objective | None:
+        """The same at θ̂ + step, over those of its rows alone, with the penalty as it is; None where
+        the model cannot tell, or where H need not be positive definite there."""
+        return None
+
+
+class Objective(Curvature):
+    """A curvature that knows the objective itself, R(θ) = (1/n) (Σ_i ω_i l_i(θ) + penalty(θ)), at
+    parameters that need not be an optimum."""
+
+    @abstractmethod
+    def objective_gradient(self) -> Array:
+        """∇R, (size,)."""
+
+    @abstractmethod
+    def losses(self, rows: Rows) -> Array:
+        """l_i, (n,)."""
 
 
 class Fitted(Protocol):
@@ -104,7 +173,8 @@ class Fitted(Protocol):
 
 
 class Model(Protocol):
-    """Three more methods are used where a model has them. ``restore(theta, rows)`` rebuilds a fit
+    """A field ``C`` that takes the word "auto" (``C: float | str``) can be chosen by cross-fitting.
+    Three more methods are used where a model has them. ``restore(theta, rows)`` rebuilds a fit
     from its parameters, so that it can be kept in the cache. ``rough()`` is the same model with
     fits that are good enough to be judged by their losses, but not for influence.
     ``untrained(rows)`` is a fit before training, from which a run can be planned."""

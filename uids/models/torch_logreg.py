@@ -9,7 +9,7 @@ import numpy as np
 from uids.backends import Array
 from uids.backends.torch import DTYPES, Torch
 from uids.errors import UidsError, require
-from uids.models.model import ROUGH, Fitted
+from uids.models.model import C_START, ROUGH, Fitted, checked_C, number_C
 from uids.models.rows import Rows
 from uids.models.torch.fitted import FittedTorch
 from uids.models.torch.lbfgs import minimise
@@ -20,10 +20,10 @@ from uids.models.torch.scores import LinearScores, cross_entropy
 class TorchLogisticRegression:
     """Minimises F(θ) = ½‖θ‖² + C Σ_i ω_i l_i(θ) with L-BFGS, the intercept not penalised.
 
-    Dense or sparse X. Its parameters are laid out as those of ``logreg``.
+    Dense or sparse X. Its parameters are laid out as those of ``logreg``; ``C`` may be ``auto``.
     """
 
-    C: float = 0.1
+    C: int | float | str = C_START
     fit_intercept: bool = True
     tol: float = 1e-9
     max_iter: int = 5000
@@ -31,7 +31,7 @@ class TorchLogisticRegression:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        require(0 < self.C < np.inf, "C", "positive", self.C)
+        object.__setattr__(self, "C", checked_C(self.C))
         require(0 < self.tol < 1, "tol", "in (0, 1)", self.tol)
         require(self.max_iter >= 1, "max_iter", "1 or more", self.max_iter)
         require(self.dtype in DTYPES, "dtype", "'float64' or 'float32'", self.dtype)
@@ -64,7 +64,7 @@ class TorchLogisticRegression:
         return FittedTorch(
             theta=theta,
             classes=rows.classes,
-            C=self.C,
+            C=number_C(self.C),
             penalised=penalised.ravel(),
             scores=LinearScores(columns, self.fit_intercept, Torch(self.device, self.dtype).matrix),
             row_losses=cross_entropy,

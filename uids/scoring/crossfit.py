@@ -26,10 +26,12 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Fold:
-    """``scores`` have seen every validation row but those of ``held``, at ``index`` of them."""
+    """``scores`` have seen every validation row but those of ``held``, at ``index`` of them:
+    ``others``."""
 
     scores: Scores
     held: Rows
+    others: Rows
     index: Indices
 
 
@@ -59,23 +61,31 @@ def fold_numbers(y: npt.NDArray[np.int64], folds: int, seed: int) -> Indices:
     return number
 
 
-def crossfit(full: Fitted, scored: Influence, folds: int, seed: int) -> list[Fold]:
-    """K folds of the validation rows, each with the scores of the training rows from the others."""
+def crossfit(
+    full: Fitted, scored: Influence, folds: int, seed: int, judging: int | None = None
+) -> list[Fold]:
+    """K folds of the validation rows, each with the scores of the training rows from the others; or
+    the first ``judging`` of them."""
     curvature, train, validation = scored.curvature, scored.train, scored.validation
     number = fold_numbers(validation.y, folds, seed)
     places = [np.flatnonzero(number == k) for k in range(folds)]
-    gradients = np.stack([curvature.gradient(validation.take(place)) for place in places], axis=1)
-    # Summed over the others, not the whole less the fold: no digit of the fold may remain.
-    others = [np.delete(gradients, k, axis=1).sum(axis=1) for k in range(folds)]
+    judging = folds if judging is None else judging
+    # Of each fold that judges, and of all that do not. Summed over the others, not the whole less
+    # the fold: no digit of the fold may remain.
+    rest = np.concatenate([np.empty(0, dtype=np.int64), *places[judging:]])
+    groups = [*places[:judging], *([np.sort(rest)] if len(rest) else [])]
+    gradients = np.stack([curvature.gradient(validation.take(group)) for group in groups], axis=1)
+    others = [np.delete(gradients, k, axis=1).sum(axis=1) for k in range(judging)]
     solution = scored.solver.solve(curvature, np.stack(others, axis=1))
     phi = -curvature.row_products(train, solution.value)
     loss = full.losses(train)
     scored_folds = []
-    for k, place in enumerate(places):
+    for k, place in enumerate(places[:judging]):
+        seen = validation.take(np.flatnonzero(number != k))
         influence = FoldInfluence(
             curvature,
             train,
-            validation.take(np.flatnonzero(number != k)),
+            seen,
             scored.solver,
             replace(solution, value=np.ascontiguousarray(solution.value[:, k])),
             np.ascontiguousarray(phi[:, k]),
@@ -84,6 +94,6 @@ def crossfit(full: Fitted, scored: Influence, folds: int, seed: int) -> list[Fol
             scored.tuning,
             scored,
         )
-        scores = Scores(influence.phi, loss, train.y, influence)
-        scored_folds.append(Fold(scores, validation.take(place), place))
+        scores = Scores(influence.phi, loss, train.y, influence, full)
+        scored_folds.append(Fold(scores, validation.take(place), seen, place))
     return scored_folds

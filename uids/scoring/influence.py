@@ -16,10 +16,11 @@ from uids.datasets.split import encode
 from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
 from uids.models.adopted import adopt_fitted, adopt_model, is_fitted
+from uids.scoring.leverage import Estimate, LeveragePlan, Task
+from uids.scoring.predicted import dropped_rows, newton_change
 from uids.solvers import AdoptedSolver, Solution
 from uids.solvers.adopted import adopt_solver
 from uids.system.progress import Progress, listening
-from uids.system.streams import Stream, generator
 from uids.system.tuning import NORMS, Norms
 
 TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
@@ -66,28 +67,20 @@ class Influence:
         With the unit vectors for z this is exact; with k Gaussian vectors of variance 1/k it is the
         Johnson–Lindenstrauss estimate. Either way no array of n × d comes into being.
         """
-        size, width = self.curvature.size, self._width()
-        total = np.zeros(len(self.train))
+        return self._psi.value
 
-        def add(S: Array) -> None:
-            for first in range(0, S.shape[1], width):
-                part = np.ascontiguousarray(S[:, first : first + width])
-                products = self.curvature.row_products(self.train, part)
-                np.add(total, np.einsum("il,il->i", products, products), out=total)
+    @property
+    def psi_error(self) -> float:
+        """The relative standard error of ‖ψ_i‖; 0 where it is exact."""
+        return self._psi.error
 
-        if size <= self.tuning.exact_size:
-            add(self.solver.solve(self.curvature, np.eye(size)).value)
-            return np.sqrt(total)
-        rng = generator(self.seed, Stream.NORMS)
-        for first in range(0, self.probes, width):
-            Z = rng.standard_normal((size, min(width, self.probes - first)))
-            add(self.solver.solve(self.curvature, Z).value)
-        return np.sqrt(total / self.probes)
+    @cached_property
+    def _psi(self) -> Estimate:
+        return self._task.norms()
 
-    def _width(self) -> int:
-        """How many vectors of n and of size stay within a block of memory."""
-        numbers = max(len(self.train) * self.curvature.columns, self.curvature.size)
-        return max(1, self.tuning.block // (8 * numbers))
+    @property
+    def _task(self) -> Task:
+        return Task(self.curvature, self.train, self.solver, self.probes, self.seed, self.tuning)
 
     @cached_property
     def _row_forms(self) -> RowForms:
@@ -99,22 +92,26 @@ class Influence:
             )
         return forms
 
+    @property
+    def leverage_plan(self) -> LeveragePlan:
+        """How leverage, corrected, self_influence and the leave-one-out numbers will be computed,
+        and about how much work that is: known before any is done."""
+        return self._task.plan(self._row_forms)
+
+    @property
+    def leverage_error(self) -> float:
+        """The relative standard error of the forms M_i behind the leverage, self-influence and
+        leave-one-out numbers, the root of its mean square over the rows; 0 where they are exact."""
+        return self._estimate.error
+
     @cached_property
+    def _estimate(self) -> Estimate:
+        return self._task.forms(self._row_forms)
+
+    @property
     def _forms(self) -> Array:
         """M_i = E_iᵀ H⁻¹ E_i, (n, k, k), where ∇l_i = E_i r_i: what the row's own features say."""
-        row_forms, size = self._row_forms, self.curvature.size
-        if size <= self.tuning.exact_size:
-            inverse = self.solver.solve(self.curvature, np.eye(size)).value
-            return row_forms.exact(self.train, inverse)
-        # Noise b with covariance H gives s = H⁻¹ b with covariance H⁻¹.
-        rng = generator(self.seed, Stream.LEVERAGE)
-        width = self._width()
-        forms = np.zeros(())
-        for first in range(0, self.probes, width):
-            noise = row_forms.noise(min(width, self.probes - first), rng)
-            S = self.solver.solve(self.curvature, noise).value
-            forms = forms + row_forms.estimate(self.train, S) * noise.shape[1]
-        return np.asarray(forms / self.probes)
+        return self._estimate.value
 
     @cached_property
     def leverage(self) -> Array:
@@ -150,7 +147,7 @@ class Influence:
 
         The columns of all blocks together sum to φ. Memory is bounded whatever n, m and d are.
         """
-        width = self._width()
+        width = self._task.width()
         for first in range(0, len(self.validation), width):
             index = np.arange(first, min(first + width, len(self.validation)))
             G = self.curvature.row_gradients(self.validation.take(index))
@@ -159,20 +156,25 @@ class Influence:
 
     def predicted_change(self, kept: Array) -> float:
         """About how much the mean validation loss changes when only ``kept`` rows (a mask, or
-        their positions) are trained on."""
-        n, kept = len(self.train), np.asarray(kept)
-        if kept.dtype == bool:
-            fits = kept.shape == (n,)
-        else:  # positions, each once: an integer mask of 0 and 1 is not mistaken for them
-            whole = kept.size == 0 or (kept.dtype.kind in "iu" and kept.ndim == 1)
-            fits = whole and len(np.unique(kept)) == kept.size
-            fits = fits and (kept.size == 0 or (kept.min() >= 0 and kept.max() < n))
-        if not fits:
-            raise UidsError(
-                f"kept must be a mask of {n} booleans, or distinct positions from 0 to {n - 1}"
-            )
-        dropped = np.ones(n, dtype=bool)
-        dropped[kept if kept.size else []] = False
+        their positions) are trained on: by three Newton steps from θ̂ on those rows, within some
+        percent even where half of the rows go. It is the number of first order where no row is
+        kept, and for a model that cannot be moved: one of another package, or a network with its
+        exact Hessian."""
+        dropped = dropped_rows(kept, len(self.train))
+        if not dropped.any():
+            return 0.0
+        change = None
+        if not dropped.all() and len(self.train) == self.curvature.rows:
+            index = np.flatnonzero(~dropped)
+            change = newton_change(self.curvature, self.solver, self.validation, index)
+        return self._first_order(dropped) if change is None else change
+
+    def predicted_change_first_order(self, kept: Array) -> float:
+        """The same to first order, −Σ φ_i / (n m) over the rows that go: at no cost, and right as
+        long as they are few."""
+        return self._first_order(dropped_rows(kept, len(self.train)))
+
+    def _first_order(self, dropped: Array) -> float:
         return float(-self.phi[dropped].sum() / (len(self.train) * len(self.validation)))
 
 

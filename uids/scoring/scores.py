@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
+from uids.errors import UidsError
+from uids.models import Fitted
+from uids.scoring.labels import LabelAudit, audit_labels
 
 if TYPE_CHECKING:
     from uids.scoring.influence import Influence
@@ -18,14 +22,18 @@ if TYPE_CHECKING:
 class Scores:
     """One number for each training row.
 
-    ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1. ``psi_norm``
-    ‖H⁻¹ ∇l_i‖ and ``gradient_norm`` ‖∇l_i‖, computed when first asked for.
+    ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1. Computed when
+    first asked for: ``psi_norm`` ‖H⁻¹ ∇l_i‖, ``gradient_norm`` ‖∇l_i‖, ``reference_loss`` the loss
+    under the best model that no row was dropped from, and by it ``label_error``, the probability
+    that the label is wrong.
     """
 
     phi: Array
     loss: Array
     y: npt.NDArray[np.int64]
     influence: Influence
+    full: Fitted | None = None  # θ̂
+    reference: Fitted | None = None  # of the training and validation rows; None: θ̂ does
 
     @property
     def gradient_norm(self) -> Array:
@@ -34,3 +42,18 @@ class Scores:
     @property
     def psi_norm(self) -> Array:
         return self.influence.psi_norm
+
+    @property
+    def reference_loss(self) -> Array:
+        return self.loss if self.reference is None else self.reference.losses(self.influence.train)
+
+    @property
+    def label_error(self) -> Array:
+        return self.labels.error
+
+    @cached_property
+    def labels(self) -> LabelAudit:
+        model = self.reference or self.full
+        if model is None:
+            raise UidsError("the label audit needs a fitted model, and these scores have none")
+        return audit_labels(model.probabilities(self.influence.train), self.y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from uids.solvers.stopping import check_stopping
 from uids.system.memory import memory
 from uids.system.tuning import SOLVER_CHOICE, SolverChoice
 
+FEW = 16  # columns, each solved by itself where the space of the rows is the quicker way
 ROW_SPACE, PRECONDITIONED, DIRECT, RACE = "row space", "preconditioned", "direct", "race"
 
 
@@ -78,6 +80,8 @@ class Auto:
 
     def solve(self, operator: Operator, g: Array, tuning: SolverChoice = SOLVER_CHOICE) -> Solution:
         operator = operator_of(operator)
+        if g.ndim == 2 and g.shape[1] <= FEW and operator.advice().row_space:
+            return together([self.solve(operator, column, tuning) for column in g.T])
         columns = 1 if g.ndim == 1 else g.shape[1]
         without: tuple[str, ...] = () if g.ndim == 1 else (ROW_SPACE,)
         chosen = planned(operator, columns, tuning, without)
@@ -170,3 +174,11 @@ class Auto:
         if not relative <= self.tol:
             status = unfinished("auto", self.tol, relative, iterations, self.max_iter)
         return Solution(s, status, iterations, relative, chosen.note, (s, known))
+
+
+def together(solutions: Sequence[Solution]) -> Solution:
+    """Columns that were solved one by one; as good as the worst of them."""
+    worst = max(solutions, key=lambda each: each.relative_residual)
+    value = np.stack([each.value for each in solutions], axis=1)
+    iterations = sum(each.iterations for each in solutions)
+    return replace(worst, value=value, iterations=iterations, scored=None)

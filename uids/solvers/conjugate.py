@@ -138,15 +138,26 @@ def _several(
     limit: int,
     precondition: Precondition | None,
 ) -> int:
-    """The recursion for each column, with one product for all of them."""
+    """The recursion for each column, in place on s and r, with one product for all that go on.
+
+    Columns that are done keep still; once a quarter of them are, the others move together, so that
+    no product is made for nothing."""
     iterations = 0
-    z = precondition(r) if precondition else r
+    left = np.arange(s.shape[1])  # the columns of s that the block below has
+    S, R = s, r
+    z = precondition(R) if precondition else R
     p = z.copy()
-    rho = np.einsum("ij,ij->j", r, z)
+    rho = np.einsum("ij,ij->j", R, z)
     while iterations < limit:
-        active = norms(r) > target
+        active = norms(R) > target[left]
         if not active.any():
             break
+        if 4 * active.sum() <= 3 * len(active):
+            if S is not s:
+                s[:, left], r[:, left] = S, R
+            left, rho = left[active], rho[active]
+            S, R, p = (np.ascontiguousarray(block[:, active]) for block in (S, R, p))
+            active = np.ones(len(left), dtype=bool)
         q = operator.dot(p)
         bend = np.einsum("ij,ij->j", p, q)
         if not np.isfinite(bend).all():
@@ -154,11 +165,13 @@ def _several(
         if (bend[active] <= 0).any():
             raise UidsError(NOT_POSITIVE_DEFINITE)
         step = np.where(active, rho / np.where(active, bend, 1), 0)
-        s += step * p
-        r -= step * q
-        z = precondition(r) if precondition else r
-        before, rho = rho, np.einsum("ij,ij->j", r, z)
+        S += step * p
+        R -= step * q
+        z = precondition(R) if precondition else R
+        before, rho = rho, np.einsum("ij,ij->j", R, z)
         p *= np.where(active, rho / np.where(before > 0, before, 1), 0)
         p += z
         iterations += 1
+    if S is not s:
+        s[:, left], r[:, left] = S, R
     return iterations

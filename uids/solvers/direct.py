@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 
 from uids.backends import Array
 from uids.errors import UidsError
@@ -39,24 +40,45 @@ class Direct:
                 f"solver 'direct' would need {needed / 2**30:,.1f} GiB for {operator.size:,} "
                 f"parameters, and this machine has {machine / 2**30:,.1f} GiB: use solver=pcg"
             )
-        H = operator.dense()
-        if not np.isfinite(H).all():
-            raise UidsError("the Hessian is not finite: look for huge values in X")
-        try:
-            # The lower triangle of the transpose is the upper one of H, which is symmetric; in
-            # Fortran order LAPACK factorises it in place.
-            factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise UidsError(NOT_POSITIVE_DEFINITE) from error
-        s = cho_solve(factor, g, check_finite=False)
+        s = cho_solve((factor(operator), True), g, check_finite=False)
         _, relative, scores = residual(operator, s, g)
         status = "converged"
         if not relative <= ACCEPTED:
-            status = (
-                f"solver 'direct' is left with a relative residual of {relative:.1e}: H is too "
-                "ill-conditioned for its arithmetic; lower model.C or scale the features"
-            )
+            status = f"solver 'direct' {ill_conditioned(relative)}"
         return Solution(s, status, 0, relative, scored=(s, scores))
+
+
+def factor(operator: Operator) -> Array:
+    """L of H = L Lᵀ; what is above its diagonal has no meaning."""
+    H = operator.dense()
+    if not np.isfinite(H).all():
+        raise UidsError("the Hessian is not finite: look for huge values in X")
+    try:
+        # The lower triangle of the transpose is the upper one of H, which is symmetric; in
+        # Fortran order LAPACK factorises it in place.
+        L, _ = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise UidsError(NOT_POSITIVE_DEFINITE) from error
+    return np.asarray(L)
+
+
+def inverse(operator: Operator) -> Array:
+    """H⁻¹ itself, from the factor in its place; tried on one vector."""
+    value, _ = dpotri(factor(operator), lower=1, overwrite_c=1)
+    value = np.tril(value)
+    value += np.tril(value, -1).T
+    g = operator.dot(np.ones(operator.size))
+    _, relative, _ = residual(operator, value @ g, g)
+    if not relative <= ACCEPTED:
+        raise UidsError(f"the inverse of H {ill_conditioned(relative)}")
+    return np.asarray(value)
+
+
+def ill_conditioned(relative: float) -> str:
+    return (
+        f"is left with a relative residual of {relative:.1e}: H is too "
+        "ill-conditioned for its arithmetic; lower model.C or scale the features"
+    )
 
 
 NOT_POSITIVE_DEFINITE = (

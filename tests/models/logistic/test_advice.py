@@ -16,7 +16,7 @@ from uids.models import Rows
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
 from uids.solvers.adopted import adopt_solver
-from uids.solvers.auto import DIRECT, PRECONDITIONED, RACE, ROW_SPACE, Auto, planned
+from uids.solvers.auto import DIRECT, FEW, PRECONDITIONED, RACE, ROW_SPACE, Auto, planned
 from uids.system.tuning import PRECONDITIONING, SOLVER_CHOICE
 
 PRODUCTS = (
@@ -117,10 +117,16 @@ def test_the_way_that_is_planned_is_taken(curvature, way, words):
 
 def test_several_right_hand_sides_have_a_plan_of_their_own():
     curvature = CASES["wide text"][0]
-    G = np.random.default_rng(2).standard_normal((curvature.size, 2))
-    plan = planned(curvature, columns=2)
+    G = np.random.default_rng(2).standard_normal((curvature.size, FEW + 1))
+    plan = planned(curvature, columns=FEW + 1)
     assert plan.way == PRECONDITIONED
-    assert Auto().solve(curvature, G).note == plan.note
+    many = Auto().solve(curvature, G)
+    assert many.note == plan.note
+    # A few are solved one by one, in the space of the rows.
+    few = Auto().solve(curvature, G[:, :3])
+    assert few.note == planned(curvature).note
+    assert few.converged
+    np.testing.assert_allclose(few.value, many.value[:, :3], rtol=1e-6, atol=1e-9)
 
 
 def test_ways_tried_in_vain_are_not_planned_again():

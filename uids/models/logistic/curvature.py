@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from scipy.special import expit
 from uids.backends import Array
 from uids.models.logistic.advice import advice, has_head
 from uids.models.logistic.products import add, outer, product, transposed
-from uids.models.model import Curvature, RowForms
+from uids.models.model import Objective, RowForms
 from uids.models.rows import Rows
 from uids.solvers import Advice, Dual, Precondition
 from uids.system.tuning import PRECONDITIONING, Preconditioning
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LogisticCurvature(Curvature):
+class LogisticCurvature(Objective):
     """H = (1/n) (Σ_i ω_i x_i x_iᵀ ⊗ W_i + I/C), the last term without the intercepts.
 
     W_i is p_i (1 − p_i) in the binary case and diag(p_i) − p_i p_iᵀ for softmax. The softmax
@@ -52,6 +52,10 @@ class LogisticCurvature(Curvature):
     @property
     def columns(self) -> int:
         return self.fitted.columns
+
+    @property
+    def product_work(self) -> float:
+        return 2.0 * self.over.X.stored * self.columns
 
     def uses_blas(self, columns: int) -> bool:
         return self.over.X.uses_blas(columns * self.columns)
@@ -258,3 +262,21 @@ class LogisticCurvature(Curvature):
         from uids.models.logistic.leverage import LogisticForms
 
         return LogisticForms(self)
+
+    def moved(self, step: Array, index: Array) -> LogisticCurvature:
+        fitted = replace(self.fitted, theta=self.fitted.theta + step)
+        weights = None if self.weights is None else self.weights[index]
+        return LogisticCurvature(fitted, self.over.take(index), weights, tuning=self.tuning)
+
+    def objective_gradient(self) -> Array:
+        R = self.residuals(self.over)
+        if self.weights is not None:
+            R *= self.weights[:, None]
+        gradient = transposed(self.over, R, self.fitted.intercept).ravel()
+        penalised = self.size - self.fitted.columns * self.fitted.intercept
+        gradient[:penalised] += self.fitted.theta[:penalised] / self.fitted.C
+        gradient /= self.rows
+        return gradient
+
+    def losses(self, rows: Rows) -> Array:
+        return self.fitted.losses(rows)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uids.backends import Array
+from uids.models.logistic import in_rows
+from uids.models.logistic.in_rows import forms_in_rows
 from uids.models.logistic.products import losses_of, probabilities_of, product, transposed
 from uids.models.model import RowForms
 from uids.models.rows import Rows
+from uids.system.tuning import BLAS_SPEED
 
 if TYPE_CHECKING:
     from uids.models.logistic.curvature import LogisticCurvature
@@ -41,8 +44,25 @@ class LogisticForms(RowForms):
                 forms[:, a, b] = forms[:, b, a] = form
         return forms
 
-    def noise(self, count: int, rng: np.random.Generator) -> Array:
-        """``count`` Gaussian vectors with covariance H: the columns of (size, count)."""
+    def exact_work(self, rows: Rows) -> float:
+        (n, d), k, stored = rows.X.shape, self.fitted.columns, rows.X.stored
+        pairs = k * (k + 1) / 2
+        if not rows.X.sparse:
+            return pairs * 2 * n * d**2 / BLAS_SPEED
+        # A sparse Gram matrix finds the place of each product of two entries of a row.
+        return pairs * (10 * stored**2 / max(1, n) + 10 * d**2 + stored * d)
+
+    def in_rows(self, rows: Rows) -> Array | None:
+        return forms_in_rows(self.curvature) if rows is self.curvature.over else None
+
+    def in_rows_work(self, rows: Rows) -> tuple[float, int] | None:
+        if rows is not self.curvature.over:
+            return None
+        return in_rows.work(self.curvature), in_rows.bytes_needed(self.curvature)
+
+    def noise(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """b = (Σ √ω_i E_i e_i + e/√C) / √n with e_i of covariance W_i and e of covariance I but for
+        the intercepts; s₀ = √(nC) e, which is H⁻¹ b where the rows say nothing."""
         P = self.curvature.probabilities[:, :, None]
         E = rng.standard_normal((self.curvature.rows, self.fitted.columns, count))
         if self.fitted.classes == 2:
@@ -56,17 +76,38 @@ class LogisticForms(RowForms):
             self.curvature.over, E.reshape(self.curvature.rows, -1), self.fitted.intercept
         )
         d = self.curvature.over.X.shape[1]
-        B[:d] += rng.standard_normal(B[:d].shape) / np.sqrt(self.fitted.C)
-        return B.reshape(self.curvature.size, count) / np.sqrt(self.curvature.rows)
+        ridge = np.zeros(B.shape)
+        ridge[:d] = rng.standard_normal((d, B.shape[1]))
+        B += ridge / np.sqrt(self.fitted.C)
+        B /= np.sqrt(self.curvature.rows)
+        ridge *= np.sqrt(self.curvature.scale)
+        shape = self.curvature.size, count
+        return B.reshape(shape), ridge.reshape(shape)
 
-    def estimate(self, rows: Rows, S: Array) -> Array:
-        """M_i from vectors S with covariance H⁻¹: the mean of (x_iᵀ s)(x_iᵀ s)ᵀ."""
-        k, count = self.fitted.columns, S.shape[1]
+    def free(self) -> Array | None:
+        k = self.fitted.columns
+        return (
+            np.eye(self.curvature.size, k, k - self.curvature.size)
+            if self.fitted.intercept
+            else None
+        )
+
+    def known(self, rows: Rows, solved: Array | None) -> Array:
+        """nC ‖x_i‖² I + c_i + c_iᵀ with c_i = E_iᵀ H⁻¹ F, since E_iᵀ s and E_iᵀ s₀ have the
+        covariance E_iᵀ H⁻¹ (E_i without the intercept) = M_i − c_i."""
+        known = self.curvature.scale * rows.X.row_squares()[:, None, None]
+        known = known * np.eye(self.fitted.columns)
+        if solved is not None:
+            c = self.scores(rows, solved)
+            known += c + c.transpose(0, 2, 1)
+        return np.asarray(known)
+
+    def scores(self, rows: Rows, S: Array) -> Array:
+        k = self.fitted.columns
         U = product(rows, S.reshape(self.curvature.size // k, -1), self.fitted.intercept)
-        U = U.reshape(len(rows), k, count)
-        return np.einsum("iam,ibm->iab", U, U) / count
+        return U.reshape(len(rows), k, -1)
 
-    def _inner(self, rows: Rows) -> Array:
+    def inner(self, rows: Rows) -> Array:
         """W_i, (n, k, k)."""
         P = self.fitted.probabilities(rows)
         if self.fitted.classes == 2:
@@ -74,12 +115,12 @@ class LogisticForms(RowForms):
         return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
 
     def leverage(self, rows: Rows, forms: Array) -> Array:
-        return np.einsum("iab,iba->i", self._inner(rows), forms) / self.curvature.rows
+        return np.einsum("iab,iba->i", self.inner(rows), forms) / self.curvature.rows
 
     def corrected(self, rows: Rows, s: Array, forms: Array) -> Array:
         k = self.fitted.columns
         E = product(rows, s.reshape(-1, k), self.fitted.intercept)
-        A = np.eye(k) - self._inner(rows) @ forms / self.curvature.rows
+        A = np.eye(k) - self.inner(rows) @ forms / self.curvature.rows
         solved = np.linalg.solve(A, self.curvature.residuals(rows)[:, :, None])[:, :, 0]
         return -np.einsum("ik,ik->i", E, solved)
 
@@ -98,6 +139,6 @@ class LogisticForms(RowForms):
         parameters by (H − E_i W_i E_iᵀ / n)⁻¹ E_i r_i / n, and by Woodbury's identity its scores by
         that. In the binary case z_i + h_i r_i / (w_i (1 − h_i))."""
         R, n = self.curvature.residuals(rows), self.curvature.rows
-        A = np.eye(self.fitted.columns) - forms @ self._inner(rows) / n
+        A = np.eye(self.fitted.columns) - forms @ self.inner(rows) / n
         moves = np.linalg.solve(A, forms @ R[:, :, None])[:, :, 0]
         return self.fitted.scores(rows) + moves / n

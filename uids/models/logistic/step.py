@@ -24,7 +24,9 @@ def factorised(
     is not positive definite. With more rows a dense H at each step is dearer than a few products.
     """
     sparse = curvature.over.X.sparse
-    if curvature.rows * curvature.size**2 > tuning.dense_work:
+    # Of few rows with many columns the factor is what costs: a third of the cube of their number.
+    work = curvature.size**2 * (curvature.rows + curvature.size / 3)
+    if work > tuning.dense_work:
         return None
     if sparse and curvature.size > tuning.dense_sparse:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from torch.func import grad, jvp, vmap
 
 from uids.backends import Array
 from uids.models.logistic.products import outer
-from uids.models.model import Curvature
+from uids.models.model import Objective
 from uids.models.rows import Rows
 from uids.models.torch.scores import LinearScores, Tensor, numpy
 from uids.system.tuning import AUTODIFF, Autodiff
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TorchCurvature(Curvature):
+class TorchCurvature(Objective):
     """H = (1/n) (Σ_i ω_i ∇²l_i + diag(penalised)/C) + damping · I.
 
     With Z_i(θ) the scores, ∇²l_i is Jᵀ (∂²l/∂Z²) J, the Gauss–Newton matrix, plus a term with the
@@ -129,6 +129,10 @@ class TorchCurvature(Curvature):
         return numpy(self.fitted.scores.backward(self._theta, data, slopes))
 
     def row_products(self, rows: Rows, S: Array, scores: Array | None = None) -> Array:
+        if S.ndim == 2 and S.shape[1] > 1 and not isinstance(self.fitted.scores, LinearScores):
+            # The gradients of some rows at a time: one pass through the network for all columns.
+            parts = [self.row_gradients(rows.take(part)).T @ S for part in self._parts(rows)]
+            return np.concatenate(parts)
         data, slopes = self._slopes(rows)
         columns = self.fitted.to(S.reshape(self.size, -1))
         products = [
@@ -138,10 +142,16 @@ class TorchCurvature(Curvature):
         return numpy(torch.stack(products, dim=1)).reshape(len(rows), *S.shape[1:])
 
     def gradient_norms(self, rows: Rows) -> Array:
-        height = max(1, 2**22 // max(self.size, len(rows)))  # gradients held at a time
-        parts = (np.arange(i, min(i + height, len(rows))) for i in range(0, len(rows), height))
-        norms = [np.linalg.norm(self.row_gradients(rows.take(part)), axis=0) for part in parts]
+        norms = [
+            np.linalg.norm(self.row_gradients(rows.take(part)), axis=0)
+            for part in self._parts(rows)
+        ]
         return np.concatenate(norms)
+
+    def _parts(self, rows: Rows) -> list[Array]:
+        """The rows, as many at a time as gradients may be held."""
+        height = max(1, 2**22 // max(self.size, len(rows)))
+        return [np.arange(i, min(i + height, len(rows))) for i in range(0, len(rows), height)]
 
     def row_gradients(self, rows: Rows) -> Array:
         if isinstance(self.fitted.scores, LinearScores):
@@ -155,3 +165,22 @@ class TorchCurvature(Curvature):
 
     def penalty_product(self, s: Array) -> float:
         return float((self.fitted.penalised * self.fitted.theta) @ s / self.fitted.C)
+
+    def moved(self, step: Array, index: Array) -> TorchCurvature | None:
+        """Not by the exact Hessian of a network, which may bend downwards elsewhere."""
+        if self.fitted.exact and not isinstance(self.fitted.scores, LinearScores):
+            return None
+        fitted = replace(self.fitted, theta=self.fitted.theta + step)
+        weights = None if self.weights is None else self.weights[index]
+        return TorchCurvature(fitted, self.over.take(index), weights, self.tuning)
+
+    def objective_gradient(self) -> Array:
+        data, slopes = self._slopes(self.over)
+        if self.weights is not None:
+            slopes = slopes * self.fitted.to(self.weights)[:, None]
+        gradient = numpy(self.fitted.scores.backward(self._theta, data, slopes))
+        gradient += self.fitted.penalised * self.fitted.theta / self.fitted.C
+        return np.asarray(gradient / self.rows)
+
+    def losses(self, rows: Rows) -> Array:
+        return self.fitted.losses(rows)
