@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -54,7 +55,10 @@ def cli(tmp_path, monkeypatch, capsys):
         code = main([str(argument) for argument in arguments])
         return (code, *capsys.readouterr())
 
-    return call
+    yield call
+    if "joblib.externals.loky" in sys.modules:
+        # Its workers stay for the next sweep of this process, in the folder of this one.
+        sys.modules["joblib.externals.loky"].get_reusable_executor().shutdown(wait=True)
 
 
 @pytest.fixture

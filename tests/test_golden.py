@@ -18,6 +18,9 @@ import uids
 
 pytestmark = pytest.mark.xdist_group("numba")
 TOLERANCE = 1e-12
+# L-BFGS ends where rounding lets it, which differs from processor to processor. (A network, whose
+# loss has several minima, is none of these runs for that reason.)
+TOLERANCES = {"torch-logreg": 1e-6}
 OF_THE_WAY = {"iterations", "relative_residual", "identity_error", "solver", "status"}
 WORDS = {"sentence", "reason"}  # which may be bettered
 QUANTILES = {"interval": 1e-9}  # of t, by scipy: its versions agree to eleven digits
@@ -28,7 +31,11 @@ def test_every_number_is_what_it_was(name):
     pytest.importorskip("torch")  # some of the runs are by it, and all are listed together
     words = runs()[name]
     kept = json.loads((FOLDER / f"{name}.json").read_text())
-    differences = list(compare(kept, numbers(uids.run(**words, cache=False)), name))
+    differences = list(
+        compare(
+            kept, numbers(uids.run(**words, cache=False)), name, TOLERANCES.get(name, TOLERANCE)
+        )
+    )
     assert not differences
 
 
@@ -47,7 +54,7 @@ def compare(kept, found, where, tolerance=TOLERANCE):
                 tolerance_there = QUANTILES.get(key, tolerance)
                 yield from compare(kept[key], found[key], f"{where}.{key}", tolerance_there)
     elif isinstance(kept, list) and kept and all(isinstance(value, float) for value in kept):
-        error = np.abs(np.subtract(kept, found)).max() / np.abs(kept).max()
+        error = np.abs(np.subtract(kept, found)).max() / max(np.abs(kept).max(), 1e-300)
         if not error <= tolerance:
             yield f"{where}: {error:.1e}"
     elif isinstance(kept, list):

@@ -29,6 +29,17 @@ def test_the_workflow_tests_every_python_that_is_promised(root, project):
     assert job["steps"][-1]["run"] == "make test PYTHON=python"
 
 
+def test_the_workflow_of_versions_is_the_makefile_on_the_same_pythons(root):
+    (job,) = read(root / ".github" / "workflows" / "versions.yml")["jobs"].values()
+    (tested,) = read(root / ".github" / "workflows" / "test.yml")["jobs"].values()
+    matrix = job["strategy"]["matrix"]
+    assert matrix["python"] == tested["strategy"]["matrix"]["python"]
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    assert f"VERSIONS := {' '.join(matrix['python'])}\n" in makefile
+    assert f"for resolution in {' '.join(matrix['resolution'])};" in makefile
+    assert job["steps"][-1]["run"].startswith("make versions-of PYTHON=python RESOLUTION=")
+
+
 def test_hooks_call_the_tools_of_the_project_itself(root):
     (repo,) = read(root / ".pre-commit-config.yaml")["repos"]
     assert repo["repo"] == "local"

@@ -43,6 +43,11 @@ BEHIND = {
         "uids.models.torch.curvature:TorchCurvature",
         "uids.models.adopted:AdoptedCurvature",
     ],
+    "uids.models:Objective": [
+        "uids.models.logistic.curvature:LogisticCurvature",
+        "uids.models.torch.curvature:TorchCurvature",
+        "uids.models.adopted:AdoptedObjective",
+    ],
     "uids.models:RowForms": [
         "uids.models.logistic.leverage:LogisticForms",
         "uids.models.adopted:AdoptedForms",

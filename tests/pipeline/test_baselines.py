@@ -12,8 +12,8 @@ from uids.backends.numpy import Numpy
 from uids.models import stacked
 from uids.models.adopted import adopt_model
 from uids.models.logreg import LogisticRegression
-from uids.pipeline.baselines import fit_with
-from uids.pipeline.verdict import NAMES, verdict
+from uids.pipeline.baselines import NAMES
+from uids.selection.trials import fit_with
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -76,7 +76,7 @@ def test_many_parameters_take_another_way_to_the_same_place(sparse, d):
     model = adopt_model(LogisticRegression(tol=1e-10))
     rows = make_rows(n=300, d=d, sparse=sparse)
     train, validation = rows.take(np.arange(200)), rows.take(np.arange(200, 300))
-    found = fit_with(model, train, validation, None, model.fit(train))
+    found = fit_with(model, train, validation, None, 1.0, model.fit(train))
     np.testing.assert_allclose(found.theta, model.fit(rows).theta, atol=1e-6)
 
 
@@ -85,20 +85,21 @@ def test_what_is_only_judged_is_fitted_well_enough_for_that():
     model = adopt_model(LogisticRegression(tol=1e-12))
     start = model.fit(train)
     rough, exact = (
-        fit_with(each, train, validation, None, start) for each in (model.rough(), model)
+        fit_with(each, train, validation, None, 1.0, start) for each in (model.rough(), model)
     )
     assert rough.losses(judges).mean() == pytest.approx(exact.losses(judges).mean(), abs=1e-7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted):
+@pytest.mark.parametrize("weight", [1.0, 7.0])
+def test_a_fit_with_the_validation_rows_is_that_of_all_of_them(weighted, weight):
     model = adopt_model("logreg")
     train, validation = make_rows(n=50), make_rows(n=20, seed=3)
     weights = np.linspace(0.5, 1.5, 50) if weighted else None
-    found = fit_with(model, train, validation, weights, model.fit(train))
+    found = fit_with(model, train, validation, weights, weight, model.fit(train))
     from sklearn.linear_model import LogisticRegression as Peer
 
-    w = None if weights is None else np.concatenate([weights, np.ones(20)])
+    w = np.concatenate([np.ones(50) if weights is None else weights, np.full(20, weight)])
     X, y = (
         np.vstack([train.X.fetch(), validation.X.fetch()]),
         np.concatenate([train.y, validation.y]),
@@ -116,13 +117,19 @@ def test_the_four_rows_are_means_over_repeats_on_the_test_rows(sampler):
         for measure in ("logloss", "accuracy", "auc"):
             assert found[name]["test"][measure] == pytest.approx(metrics[name]["test"][measure])
     assert found["full_plus_validation"]["test"]["logloss"] < found["full"]["test"]["logloss"]
-    assert metrics["verdict"]["use"] in NAMES
+    assert metrics["conclusion"]["use"] in NAMES
+    assert metrics["conclusion"]["by"] == "test"
 
 
-def test_without_test_rows_there_is_nothing_to_judge_by():
-    metrics = uids.run(split={"test": 0}, repeats=1).metrics
+def test_without_test_rows_held_out_validation_rows_judge():
+    metrics = uids.run(
+        split={"test": 0}, repeats=1, noise=0.3, sampler="dropout", ratio=0.7
+    ).metrics
     assert "baselines" not in metrics
-    assert "verdict" not in metrics
+    conclusion = metrics["conclusion"]
+    assert conclusion["by"] == "held-out validation"
+    assert conclusion["use"] == "subset_plus_validation"
+    assert conclusion["sure"]
 
 
 @pytest.mark.parametrize("test", [0, 0.3])
@@ -142,45 +149,3 @@ def test_the_final_model_is_the_one_asked_for(test, classes):
         assert len(kept) == int(0.8 * n) + 40
         peer = LogisticRegression().fit(rows.take(kept))
         np.testing.assert_allclose(both.final.theta, peer.theta, atol=1e-6)
-
-
-def made(full, full_plus, subset, subset_plus, spread=0.1, m=500):
-    rng = np.random.default_rng(0)
-    common = rng.random(m)
-    means = (full, full_plus, subset, subset_plus)
-    noise = spread * rng.standard_normal((4, m))
-    noise -= noise.mean(axis=1, keepdims=True)
-    return {name: common + mean + e for name, mean, e in zip(NAMES, means, noise, strict=True)}
-
-
-@pytest.mark.parametrize(
-    ("means", "use", "against", "sure"),
-    [
-        ((0.5, 0.4, 0.3, 0.2), "subset_plus_validation", "subset", True),
-        ((0.5, 0.4, 0.6, 0.45), "full_plus_validation", "full", True),
-        ((0.5, 0.4, 0.6, 0.399), "full_plus_validation", "full", True),  # a tie: the plainer
-        ((0.5, 0.501, 0.502, 0.503), "full", "full_plus_validation", False),
-        ((0.5, 0.499, 0.502, 0.503), "full", "full_plus_validation", False),
-        ((0.5, 0.6, 0.3, 0.4), "subset", "full", True),
-    ],
-)
-def test_the_sentence_names_the_plainest_that_is_not_worse(means, use, against, sure):
-    found = verdict(made(*means))
-    assert (found["use"], found["against"], found["sure"]) == (use, against, sure)
-    low, high = found["interval"]
-    assert low <= found["difference"] <= high
-    assert found["sentence"].startswith("Use ")
-    assert f"{low:+.4f} to {high:+.4f}" in found["sentence"]
-
-
-def test_equal_models_are_no_reason_to_drop_rows():
-    losses = made(0.5, 0.3, 0.5, 0.3)
-    losses["subset"] = losses["full"]
-    losses["subset_plus_validation"] = losses["full_plus_validation"]
-    assert verdict(losses)["use"] == "full_plus_validation"
-
-
-def test_one_test_row_makes_nobody_sure():
-    found = verdict(made(0.5, 0.4, 0.3, 0.2, m=1))
-    assert found["use"] == "full"
-    assert not found["sure"]

@@ -56,7 +56,7 @@ def test_what_has_its_default_value_does_not_rename():
     said = {
         **BASE,
         "repeats": default.repeats,
-        "stratify": default.stratify,
+        "stratify": None,
         "choose": dataclasses.asdict(default.choose),
         "split": {**dataclasses.asdict(default.split), "test": 0.2},
         "model": {"name": "logreg", "C": 0.1, "fit_intercept": LogisticRegression().fit_intercept},

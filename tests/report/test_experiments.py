@@ -21,6 +21,7 @@ CONF = Path(__file__).parents[2] / "conf" / "experiment"
 SMALL = {
     "alpha": [],
     "auto": ["dataset=breast_cancer_scale", "sampler=dropout", "noise=0.2", "seed=0,1"],
+    "field": ["dataset=diabetes_scale", "seed=20"],
     "noise": ["ratio=0.9,0.6"],
     "ratio": ["ratio=0.9,0.6"],
     "solvers": [],
@@ -122,7 +123,7 @@ def test_several_grids_in_a_file_of_ones_own(cli, tmp_path):
     (tmp_path / "mine" / "experiment").mkdir(parents=True)
     (tmp_path / "mine" / "experiment" / "steep.yaml").write_text(
         "# @package _global_\nsweep:\n  grids:\n    - {sampler: sigmoid, sampler.alpha: '1,5'}\n"
-        "    - {sampler: linear, sampler.alpha: null, stratify: false}\n"
+        "    - {sampler: linear, sampler.alpha: null, stratify: true}\n"
         "    - {sampler: sigmoid, sampler.alpha: 5}\n"
     )
     code, _, err = cli("--config-dir", "mine", "experiment=steep", FAST, "-m")
@@ -131,7 +132,7 @@ def test_several_grids_in_a_file_of_ones_own(cli, tmp_path):
         (line["sampler"], line["sampler.alpha"], line["stratify"])
         for line in lines(tmp_path / "outputs" / "sweep")
     ]
-    expected = [("sigmoid", "1.0", "True"), ("sigmoid", "5.0", "True"), ("linear", "", "False")]
+    expected = [("sigmoid", "1.0", "False"), ("sigmoid", "5.0", "False"), ("linear", "", "True")]
     assert seen == expected
 
 

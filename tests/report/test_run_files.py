@@ -54,6 +54,13 @@ def test_metrics(folder):
             measures = metrics[model][part]
             assert set(measures) == {"logloss", "accuracy", "auc", "worst_case_logloss"}
             assert set(measures["worst_case_logloss"]) == {"0.1", "1.0"}
+    assert set(metrics["final"]) == {"validation", "test"}
+    assert {"use", "measure", "sure", "sentence"} <= set(metrics["conclusion"])
+    assert set(metrics["validation_check"]) == {"cleaner", "p_value", "sentence"}
+    assert set(metrics["baselines"]) == {
+        "full", "full_plus_validation", "tuned_full_plus_validation", "validation", "subset",
+        "subset_plus_validation",
+    }  # fmt: skip
     assert len(metrics["subset"]["repeats"]) == 2
     assert set(metrics["subset"]["repeats"][0]) == {"seed", "size", "validation", "test", "gamma"}
 
@@ -62,7 +69,12 @@ def test_tables(folder):
     metrics = read_metrics(folder)
     table = pd.read_parquet(folder / "influence.parquet")
     columns = ["row", "label", "influence", "probability", "kept"]
-    assert list(table.columns) == [*columns, "flipped"]
+    more = ["change", "label_error", "suggested_label", "flipped"]
+    assert list(table.columns) == [*columns, *more]
+    rows = metrics["dataset"]["rows"]
+    scale = rows["train"] * rows["validation"]
+    np.testing.assert_allclose(table["change"], -table["influence"] / scale)
+    assert table["label_error"].between(0, 1).all()
     assert table["flipped"].sum() == 28
     assert len(table) == metrics["dataset"]["rows"]["train"]
     assert table["row"].is_monotonic_increasing

@@ -11,7 +11,6 @@ from problems import make_rows
 import uids
 from uids.models.adopted import adopt_model
 from uids.models.logreg import LogisticRegression
-from uids.pipeline.describe import describe_selection
 from uids.pipeline.settings import make_settings
 from uids.samplers.adopted import adopt_sampler
 from uids.scoring.crossfit import crossfit, fold_numbers
@@ -41,7 +40,7 @@ def test_cross_fitting_is_what_a_slow_loop_gives(classes, sparse):
     train, validation = found.train, found.validation
     settings = make_settings(ratio="auto", choose={"folds": 3, "ratios": [0.9, 0.7]})
     sampler = adopt_sampler("dropout")
-    selection = describe_selection(choose(MODEL, sampler, settings, full, found, settings.seed))
+    selection = choose(MODEL, sampler, settings, full, found, settings.seed)
     number = fold_numbers(validation.y, 3, settings.seed)
     H = found.curvature.dense()
     G = found.curvature.row_gradients(train)
@@ -51,17 +50,19 @@ def test_cross_fitting_is_what_a_slow_loop_gives(classes, sparse):
         g = found.curvature.row_gradients(validation.take(others)).sum(axis=1)
         phi = -np.linalg.solve(H, g) @ G
         for ratio, losses in expected.items():
-            kept = draw_subset(-phi, train, sampler, ratio, settings, 0)[0].rows
+            kept = draw_subset(-phi, train, sampler, ratio, "exact", False, 0)[0].rows
             fitted = MODEL.fit(train.take(kept))  # cold: the start must not matter
             losses[held] = fitted.losses(validation.take(held))
     base = full.losses(validation)
-    assert selection["grid"] == [1.0, 0.9, 0.7]
-    assert selection["mean"][0] == selection["standard_error"][0] == 0
-    for i, ratio in enumerate((0.9, 0.7), start=1):
-        difference = expected[ratio] - base
-        assert selection["mean"][i] == pytest.approx(difference.mean(), abs=1e-7)
-        error = difference.std(ddof=1) / np.sqrt(len(base))
-        assert selection["standard_error"][i] == pytest.approx(error, abs=1e-7)
+    order = np.argsort(number, kind="stable")  # one fold after the other
+    assert [each.candidate.ratio for each in selection.judged] == [1.0, 0.9, 0.7]
+    assert selection.start is selection.tuned is selection.judged[0]
+    np.testing.assert_allclose(selection.start.values, base[order], atol=1e-6)  # rough fits
+    for each in selection.judged[1:]:
+        losses = expected[each.candidate.ratio][order]
+        assert each.mean == pytest.approx(losses.mean(), abs=1e-6)
+        error = (losses - base[order]).std(ddof=1) / np.sqrt(len(base))
+        assert each.error_against(selection.start) == pytest.approx(error, abs=1e-6)
 
 
 @pytest.mark.parametrize("m", [2, 7, 30])
@@ -117,6 +118,7 @@ def test_auto_finds_flipped_labels_and_leaves_hopeless_rows_alone():
     assert test["subset_plus_validation"] < 0.5 * min(test["full"], test["full_plus_validation"])
     random = uids.run(sampler="random", ratio="auto", noise=0.3, repeats=1, choose={"draws": 1})
     assert random.metrics["selection"]["chosen"] == 1.0
+    assert random.metrics["selection"]["choice"]["ratio"] == 1.0
     assert random.metrics["subset"]["size"] == 284
     assert random.metrics["selection"]["not_tried"]  # it stopped where nothing was to be had
 
@@ -200,9 +202,8 @@ def test_from_the_command_line(cli, tmp_path, root):
     assert metrics["config"]["final"] == "subset+validation"
     for words in (
         "subset + validation",
-        "chosen: ratio = 0.",
-        "Use the subset and",
-        "final=subset",
+        "why: ratio=0.",
+        "Use the subset and the validation rows (ratio=0.",
     ):
         assert words in out
     page = (tmp_path / "run" / "report.html").read_text()

@@ -1,8 +1,8 @@
-"""Four models on equal terms, judged by the test rows alone: with and without the rows that harm,
-with and without the validation rows among the training rows.
+"""Models on equal terms, judged by the test rows alone: with and without the rows that harm, with
+and without the validation rows among the training rows, tuned and as given.
 
 The plainest use of clean validation rows is to train on them. Whoever drops rows by them has to
-beat that.
+beat that, with C and their weight tuned as well.
 """
 
 from __future__ import annotations
@@ -12,37 +12,40 @@ from collections.abc import Sequence
 import numpy as np
 
 from uids.backends import Array
-from uids.models import AdoptedFitted, AdoptedModel, Fitted, Rows, stacked
+from uids.errors import ComponentError, UidsError
+from uids.models import AdoptedFitted, Fitted, Rows
+from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
-from uids.pipeline.metrics import Baseline, PlainMeasures, Verdict
-from uids.pipeline.verdict import NAMES, verdict
+from uids.pipeline.metrics import Baseline, PlainMeasures
+from uids.pipeline.stages import Loaded
+from uids.selection.candidate import HeldOut
+from uids.selection.settings import METRICS
+from uids.selection.trials import fit_with
 
-
-def fit_with(
-    model: AdoptedModel,
-    rows: Rows,
-    validation: Rows,
-    weights: Array | None,
-    start: AdoptedFitted,
-) -> AdoptedFitted:
-    """The model of ``rows`` and the validation rows, each of which stands for itself alone."""
-    if weights is not None:
-        weights = np.concatenate([weights, np.ones(len(validation))])
-    return model.fit(stacked(rows, validation), weights, start=start)
+# From the plainest on: where two cannot be told apart, the earlier one is to be used.
+NAMES = (
+    "full",
+    "full_plus_validation",
+    "tuned_full_plus_validation",
+    "subset",
+    "subset_plus_validation",
+    "validation",
+)
 
 
 class Baselines:
-    """Collects the four models' losses on each test row and their measures, over repeats."""
+    """Collects the models' values on each test row and their measures, over repeats."""
 
     def __init__(self, test: Rows) -> None:
         self.test = test
-        self.losses: dict[str, list[Array]] = {name: [] for name in NAMES}
-        self.measures: dict[str, list[PlainMeasures]] = {name: [] for name in NAMES}
+        self.values: dict[str, list[dict[str, Array]]] = {}
+        self.measures: dict[str, list[PlainMeasures]] = {}
 
     def add(self, name: str, fitted: Fitted) -> None:
-        self.losses[name].append(fitted.losses(self.test))
+        rows = HeldOut.of(fitted, self.test)
+        self.values.setdefault(name, []).append({m: rows.values(m) for m in METRICS})
         measured = evaluate(fitted, self.test, deltas=())
-        self.measures[name].append(
+        self.measures.setdefault(name, []).append(
             {
                 "logloss": measured["logloss"],
                 "accuracy": measured["accuracy"],
@@ -51,10 +54,39 @@ class Baselines:
         )
 
     def metrics(self) -> dict[str, Baseline]:
-        return {name: {"test": mean_of(self.measures[name])} for name in NAMES}
+        known = [name for name in NAMES if name in self.measures]
+        return {name: {"test": mean_of(self.measures[name])} for name in known}
 
-    def verdict(self) -> Verdict:
-        return verdict({name: np.mean(self.losses[name], axis=0) for name in NAMES})
+    def contest(self) -> dict[str, dict[str, Array]]:
+        """Name ↦ measure ↦ one value for each test row, less being better; means over repeats."""
+        known = [name for name in NAMES if name in self.values]
+        return {
+            name: {m: np.mean([each[m] for each in self.values[name]], axis=0) for m in METRICS}
+            for name in known
+        }
+
+
+def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitted]:
+    """The models that drop nothing, by their names; those that can be fitted."""
+    full, model = decided.full, decided.plain_model
+    rough = model.rough()
+    models = {
+        "full": full,
+        "full_plus_validation": fit_with(rough, loaded.train, loaded.validation, None, 1.0, full),
+    }
+    try:
+        models["validation"] = rough.fit(loaded.validation, start=full)
+    except ComponentError:
+        raise
+    except UidsError:
+        pass  # no row of some class
+    tuned = decided.tuned
+    if tuned is not None:
+        at = rough if tuned.C is None else rough.at_C(tuned.C)
+        models["tuned_full_plus_validation"] = fit_with(
+            at, loaded.train, loaded.validation, None, tuned.weight, full
+        )
+    return models
 
 
 def mean_of(measures: Sequence[PlainMeasures]) -> PlainMeasures:

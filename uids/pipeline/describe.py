@@ -15,14 +15,14 @@ from uids.pipeline.metrics import (
     DatasetMetrics,
     Environment,
     InfluenceMetrics,
-    SelectionMetrics,
+    LabelMetrics,
     ValidationCheckMetrics,
 )
 from uids.pipeline.settings import Settings
 from uids.registry import plugins
 from uids.scoring.influence import Influence
+from uids.scoring.labels import LabelAudit
 from uids.scoring.validation_check import ValidationCheck
-from uids.selection.choose import Selection
 
 
 def describe(parts: Components, settings: Settings) -> Config:
@@ -64,21 +64,23 @@ def describe_check(check: ValidationCheck) -> ValidationCheckMetrics:
     return {"cleaner": check.cleaner, "p_value": check.p_value, "sentence": check.sentence}
 
 
-def describe_selection(selection: Selection) -> SelectionMetrics:
-    judged = selection.judged
-    metrics: SelectionMetrics = {
-        "grid": [each.ratio for each in judged],
-        "mean": [each.mean for each in judged],
-        "standard_error": [each.standard_error for each in judged],
-        "chosen": selection.ratio,
-        "reason": selection.reason,
-        "not_tried": selection.not_tried,
-        "folds": selection.folds,
+def describe_labels(labels: LabelAudit, trusted: bool) -> LabelMetrics:
+    wrong = f"{labels.wrong:,.0f} of the {len(labels.error):,} training labels look wrong"
+    where = ", more often in some classes than in others" if labels.by_class else ""
+    sentence = f"About {wrong}{where}."
+    if labels.wrong < 0.5:
+        sentence = "No training label looks wrong."
+    elif not trusted:
+        sentence = (
+            f"At least {wrong}{where}; without rows to trust, the model has learnt some of the "
+            "noise: the order of the rows holds, the number is too small."
+        )
+    return {
+        "wrong": labels.wrong,
+        "by_class": labels.by_class,
+        "transition": labels.transition.tolist(),
+        "sentence": sentence,
     }
-    if selection.alpha_chosen:
-        metrics["alpha"] = [each.alpha for each in judged]
-        metrics["chosen_alpha"] = selection.sampler.alpha
-    return metrics
 
 
 def environment() -> Environment:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from uids.backends import Array
 from uids.models import Fitted, Rows
 from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
+from uids.scoring.scores import Scores
 
 ROUNDING = 1e-13  # of a sum of squares, relative to all of them
 DELTAS = (0.1, 1.0)  # radii of the χ² balls
@@ -98,21 +99,22 @@ def gamma(subset: Fitted, full: Fitted) -> float:
     return float(difference @ difference)
 
 
-def flips_found(phi: Array, flipped: Array) -> NoiseMetrics | None:
-    """How well φ finds the labels that ``noise`` flipped: among as many rows of largest φ as were
-    flipped, the share that is flipped (precision and recall are then one number), and the AUC."""
+def flips_found(scores: Scores, flipped: Array) -> NoiseMetrics | None:
+    """How well φ finds the rows that ``noise`` made wrong: among as many rows of largest φ as there
+    are, the share that is wrong (precision and recall are then one number), and the AUC, beside
+    that of the loss and of the label audit."""
     count = int(flipped.sum())
     if count == 0:
         return None
-    from sklearn.metrics import roc_auc_score
-
-    first = np.argsort(-phi, kind="stable")[:count]
+    first = np.argsort(-scores.phi, kind="stable")[:count]
     hit = float(flipped[first].mean())
     return {
         "flipped": count,
         "precision": hit,
         "recall": hit,
-        "auc": float(roc_auc_score(flipped, phi)),
+        "auc": one_auc(scores.phi, flipped),
+        "loss_auc": one_auc(scores.loss, flipped),
+        "label_error_auc": one_auc(scores.label_error, flipped),
     }
 
 

@@ -21,13 +21,15 @@ from uids.backends import Array
 from uids.models import Rows
 from uids.pipeline.components import Components
 from uids.pipeline.identity import fit_identity
+from uids.pipeline.settings import Settings
 from uids.scoring.influence import Influence
 from uids.scoring.validation_check import ValidationCheck
 from uids.solvers import Solution
-from uids.system.files import replacing
+from uids.system.files import replacing, write_json
 from uids.system.folders import cache_folder
 
 LIMIT = 2**30  # bytes in all
+TUNED_LIMIT = 2**20  # of the files on C and weight, of some 30 bytes each
 OF_THE_SOLVE = ("status", "iterations", "relative_residual", "note")
 
 
@@ -96,10 +98,39 @@ def save(
     prune(path.parent, limit)
 
 
+def tuned_place(fit: Path | None, settings: Settings) -> Path | None:
+    """The file for C and weight of the best that drops nothing: of a fit that is kept, and by what
+    decides them beside it."""
+    if fit is None or not fit.exists():
+        return None
+    decides = json.dumps([fit.stem, asdict(settings.choose), settings.seed])
+    name = f"{hashlib.sha256(decides.encode()).hexdigest()[:32]}.json"
+    return fit.parent.parent / "tuned" / name
+
+
+def load_tuned(path: Path | None) -> tuple[float | None, float] | None:
+    """(C, weight); None when it is not there or cannot be read."""
+    if path is None:
+        return None
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        C, weight = known["C"], float(known["weight"])
+        return (None if C is None else float(C)), weight
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def save_tuned(path: Path | None, C: float | None, weight: float) -> None:
+    if path is not None:
+        with suppress(OSError):
+            write_json(path, {"C": C, "weight": weight})
+        prune(path.parent, TUNED_LIMIT)
+
+
 def prune(folder: Path, limit: int) -> None:
     """Removes the files that were not used for longest, until the others are within the limit."""
     with suppress(OSError):
-        files = sorted(folder.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
+        files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)
         total = 0
         for file in files:
             total += file.stat().st_size

@@ -5,32 +5,56 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from uids.models import AdoptedFitted, AdoptedModel
-from uids.pipeline.baselines import Baselines, fit_with
+from uids.models import AdoptedFitted
+from uids.pipeline.baselines import Baselines, without_dropping
 from uids.pipeline.clock import Clock
+from uids.pipeline.conclusion import (
+    Contest,
+    chosen,
+    compared,
+    no_better,
+    tuned_words,
+    undecided,
+)
+from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate, gamma, mean_of_repeats
-from uids.pipeline.metrics import PartMeasures, Repeat, SubsetMetrics
-from uids.pipeline.stages import Loaded, Refit
+from uids.pipeline.metrics import Conclusion, PartMeasures, Repeat, SubsetMetrics
+from uids.pipeline.refits import Refit
+from uids.pipeline.settings import Settings
+from uids.pipeline.stages import Loaded
+from uids.selection.candidate import Candidate
+from uids.selection.settings import METRICS
+from uids.selection.trials import Trials
+
+NO_TEST_LABELS = (
+    "The test rows were split off the training file, and their labels look as wrong as those of "
+    "the training rows: the validation rows judge instead."
+)
+FINAL_NAMES = {
+    "subset": "subset",
+    "subset+validation": "subset_plus_validation",
+    "full": "full",
+    "full+validation": "full_plus_validation",
+}
 
 
 class Judge:
     """Judges the full model at once, and each refit as it comes: none but the first is held."""
 
-    def __init__(
-        self, model: AdoptedModel, loaded: Loaded, full: AdoptedFitted, clock: Clock
-    ) -> None:
-        self.loaded, self.full_model, self.clock = loaded, full, clock
+    def __init__(self, settings: Settings, loaded: Loaded, decided: Decided, clock: Clock) -> None:
+        self.settings, self.loaded, self.decided, self.clock = settings, loaded, decided, clock
         self.repeats: list[Repeat] = []
         self._first: Refit | None = None
+        full = decided.full
         with clock.stage("evaluate"):
             self.full = self.measured(full)
         self.baselines = None if loaded.test is None else Baselines(loaded.test)
         if self.baselines is not None:
             with clock.stage("refit"):
-                joined = fit_with(model.rough(), loaded.train, loaded.validation, None, full)
+                models = without_dropping(loaded, decided)
             with clock.stage("evaluate"):
-                self.baselines.add("full", full)
-                self.baselines.add("full_plus_validation", joined)
+                for name, fitted in models.items():
+                    self.baselines.add(name, fitted)
 
     @property
     def has_test(self) -> bool:
@@ -48,15 +72,19 @@ class Judge:
             if self.baselines is not None and refit.joined is not None:
                 self.baselines.add("subset", refit.subset)
                 self.baselines.add("subset_plus_validation", refit.joined)
+            subset = self.measured(refit.subset)
             self.repeats.append(
                 {
                     "seed": refit.seed,
                     "size": len(refit.drawn.rows),
-                    **self.measured(refit.subset),
-                    "gamma": gamma(refit.subset, self.full_model),
+                    **subset,
+                    "gamma": gamma(refit.subset, self.decided.scored.full),
                 }
             )
-        self._first = self._first or refit
+        if self._first is None:
+            self._first = refit
+            same = refit.final is refit.subset
+            self.final = subset if same else self.measured(refit.final)
 
     @property
     def first(self) -> Refit:
@@ -73,3 +101,67 @@ class Judge:
     def subset(self) -> SubsetMetrics:
         """Means over the repeats, and each of them."""
         return mean_of_repeats(self.repeats)
+
+    def test_labels_are_wrong(self) -> bool:
+        """Whether the test rows, of the file of the training rows, are no cleaner than those: their
+        losses at θ̂ are larger than those of the validation rows, which are cleaner."""
+        loaded, decided = self.loaded, self.decided
+        if loaded.test is None or not loaded.test_from_train or not decided.plain.check.cleaner:
+            return False
+        full = decided.full
+        return no_better(full.losses(loaded.test), full.losses(loaded.validation))
+
+    def conclusion(self) -> Conclusion:
+        """The one answer, by rows that can give it."""
+        decided, measure = self.decided, self.settings.choose.metric
+        wrong = self.test_labels_are_wrong()
+        contest = None
+        if self.baselines is not None and not wrong:
+            contest = self.baselines.contest()
+        if decided.selection is not None:
+            conclusion = chosen(decided.selection, self.final_name(), contest)
+        elif contest is not None:
+            conclusion = compared(contest, measure, "test", tuned_words(decided.tuned))
+        else:
+            with self.clock.stage("evaluate"):
+                conclusion = self.by_folds(measure)
+        if wrong:
+            conclusion["sentence"] = f"{conclusion['sentence']} {NO_TEST_LABELS}"
+        return conclusion
+
+    def final_name(self) -> str:
+        """Of the baselines the one that the model to use is."""
+        name = FINAL_NAMES[self.decided.final]
+        if self.decided.ratio == 1:  # the subset is the full set
+            name = name.replace("subset", "full")
+        tuned, candidate = self.decided.tuned, self.decided.selection
+        if name == "full_plus_validation" and tuned is not None and candidate is not None:
+            return "tuned_full_plus_validation"
+        return name
+
+    def by_folds(self, measure: str) -> Conclusion:
+        """The models compared on held-out validation rows."""
+        decided = self.decided
+        linear = decided.scored.influence.curvature.row_forms() is not None
+        if not linear or len(self.loaded.validation) < 2:
+            return undecided("there are no test rows to say whether another choice is better")
+        return compared(self.held_out(), measure, "held-out validation")
+
+    def held_out(self) -> Contest:
+        decided, scored = self.decided, self.decided.scored
+        trials = Trials(
+            decided.model, self.settings, scored.full, scored.influence, self.settings.seed
+        )
+        contest = {}
+        for name, ratio, weight in (
+            ("full", 1.0, 0.0),
+            ("full_plus_validation", 1.0, 1.0),
+            ("subset", decided.ratio, 0.0),
+            ("subset_plus_validation", decided.ratio, decided.weight),
+        ):
+            stratify = decided.stratify
+            candidate = Candidate(decided.sampler, ratio, None, None, stratify, weight)
+            judged = trials.at(candidate)
+            if judged is not None:
+                contest[name] = {m: judged.held_out.values(m) for m in METRICS}
+        return contest

@@ -70,16 +70,36 @@ class _ChosenAlpha(TypedDict, total=False):
     chosen_alpha: float
 
 
+class Choice(TypedDict):
+    """What a run has come to, of what can be left open."""
+
+    ratio: float
+    sampler: str
+    C: float | None  # null where the model has none
+    stratify: bool
+    final: str
+    validation_weight: float
+
+
 class SelectionMetrics(_ChosenAlpha):
-    """The candidates of ``ratio=auto``, entry by entry, and the one that was chosen."""
+    """The candidates of a walk, entry by entry, and the one that was chosen."""
 
     grid: list[float]  # ratios
-    mean: list[float]  # of the held-out difference to the full set
+    mean: list[float]  # of the held-out difference to where the walk began
     standard_error: list[float]
-    chosen: float
+    sampler: list[str | None]  # null where nothing is dropped
+    C: list[float | None]  # null where it was given
+    stratify: list[bool | None]
+    validation_weight: list[float]  # 0 where the model is not fitted on the validation rows
+    metric: str
+    chosen: float  # the ratio
+    choice: Choice
+    picked: int  # its place in the lists
+    tuned: int  # that of the best without dropping
     reason: str
     not_tried: list[float]
     folds: int
+    fits: int
 
 
 class Baseline(TypedDict):
@@ -88,25 +108,37 @@ class Baseline(TypedDict):
     test: PlainMeasures
 
 
-class Verdict(TypedDict):
-    """Which of the baselines to use, and how sure that is."""
+class Conclusion(TypedDict):
+    """What to train on, by which measure, and how sure that is."""
 
     use: str
-    lowest: str
-    against: str
-    difference: float  # of the logloss
-    interval: list[float]  # low and high end, 95 % for all comparisons together
+    measure: str
     sure: bool
+    sentence: str
+    against: str  # the model that it is compared with, or "start", where the walk began
+    difference: float  # of the measure, turned so that below 0 is better
+    interval: list[float]  # low and high end
+    by: str  # the rows that chose it: "test", "held-out validation", or "" where none could
+
+
+class LabelMetrics(TypedDict):
+    """The label audit: which labels look wrong."""
+
+    wrong: float  # about so many
+    by_class: bool  # wrong more often in some classes than in others
+    transition: list[list[float]]  # row k, column l: how probably a row of class k is labelled l
     sentence: str
 
 
 class NoiseMetrics(TypedDict):
-    """How well φ finds the labels that ``noise`` flipped."""
+    """How well φ finds the rows that ``noise`` made wrong; the AUC of others beside it."""
 
-    flipped: int  # labels
+    flipped: int  # rows
     precision: float
     recall: float
     auc: float
+    loss_auc: float  # by the loss of the row at θ̂
+    label_error_auc: float  # by the label audit
 
 
 class ValidationCheckMetrics(TypedDict):
@@ -133,7 +165,7 @@ class DatasetMetrics(TypedDict):
     features: int
     classes: int
     labels: list[str]
-    flipped: int  # labels that ``noise`` flipped
+    flipped: int  # training rows that ``noise`` made wrong
 
 
 class Seconds(TypedDict):
@@ -171,11 +203,14 @@ class SplitConfig(TypedDict):
 class _MoreConfig(TypedDict, total=False):
     """What the contract does not name, so that a file of another version may lack it."""
 
+    auto: bool
     final: str
-    stratify: bool
+    stratify: bool | str
+    validation_weight: float | str
     split: SplitConfig
     choose: dict[str, object]
     noise: float
+    noise_kind: str
     probes: int
     cache: bool
     download: bool
@@ -199,8 +234,10 @@ class _MoreMetrics(TypedDict, total=False):
     """There in some runs only, or beyond the contract."""
 
     baselines: dict[str, Baseline]  # with test rows
-    verdict: Verdict  # with test rows
-    selection: SelectionMetrics  # with ratio=auto or alpha=auto
+    selection: SelectionMetrics  # where something was left to choose
+    final: PartMeasures  # of the model to use
+    conclusion: Conclusion
+    labels: LabelMetrics
     backend: str
     sampling: SamplingMetrics
     validation_check: ValidationCheckMetrics

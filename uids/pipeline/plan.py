@@ -43,7 +43,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     """Reads the data, and makes neither a fit nor a product."""
     check_together(parts, settings)
     data = parts.dataset.load()
-    shares = split(data, settings.split, settings.noise, settings.split_seed)
+    shares = split(data, settings.split, settings.noise, settings.split_seed, settings.noise_kind)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
     about = describe_data(parts.dataset.name, shares, data.X.shape[1])

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
-from uids.pipeline.describe import describe, environment
+from uids.pipeline.decide import Decided
+from uids.pipeline.describe import (
+    describe,
+    describe_check,
+    describe_influence,
+    describe_labels,
+    environment,
+)
+from uids.pipeline.describe_selection import describe_selection
 from uids.pipeline.evaluate import flips_found
 from uids.pipeline.judge import Judge
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.settings import Settings
-from uids.pipeline.stages import Decided, Loaded
+from uids.pipeline.stages import Loaded
 
 
 def record(
@@ -28,17 +36,19 @@ def record(
         "backend": loaded.train.X.note,
         "full": judge.full,
         "subset": judge.subset(),
-        "influence": decided.influence,
-        "validation_check": decided.validation_check,
+        "final": judge.final,
+        "conclusion": judge.conclusion(),
+        "influence": describe_influence(decided.scored.influence),
+        "validation_check": describe_check(decided.plain.check),
+        "labels": describe_labels(decided.labels, decided.plain.check.cleaner is True),
         "sampling": {"gradient_bound": decided.gradient_bound},
-        "noise": flips_found(decided.phi, loaded.flipped),
-        "cache": decided.cache,
+        "noise": flips_found(decided.scores, loaded.flipped),
+        "cache": decided.scored.cache,
         "seconds": clock.seconds(),
         "environment": environment(),
     }
     if judge.baselines is not None:
         metrics["baselines"] = judge.baselines.metrics()
-        metrics["verdict"] = judge.baselines.verdict()
     if decided.selection is not None:
-        metrics["selection"] = decided.selection
+        metrics["selection"] = describe_selection(decided)
     return metrics

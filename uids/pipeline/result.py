@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from uids.backends import Array
 from uids.models import Fitted
-from uids.pipeline.metrics import Metrics, Part
+from uids.pipeline.metrics import Metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,16 +19,32 @@ class Result:
     influence: Array
     probability: Array
     kept: Array  # of the first repeat
-    flipped: Array  # where ``noise`` changed the label
+    flipped: Array  # where ``noise`` made the row wrong
     validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
+    label_error: Array  # the probability that the label is wrong
+    suggested_label: Array  # the label that the row most probably has
     full: Fitted
     subset: Fitted  # of the first repeat
-    final: Fitted  # what ``final`` asks for: the subset's, or that with the validation rows too
+    final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
+
+    @property
+    def change(self) -> Array:
+        """About how much the mean validation loss changes when the row is dropped: −φ / (n m)."""
+        rows = self.metrics["dataset"]["rows"]
+        return -self.influence / (rows["train"] * rows["validation"])
+
+    @property
+    def labels(self) -> dict[str, Array]:
+        """The label audit: for each training row its number, its label, the probability that this
+        is wrong, and the label that it most probably has."""
+        return {
+            "row": self.row,
+            "label": self.label,
+            "label_error": self.label_error,
+            "suggested_label": self.suggested_label,
+        }
 
     def __repr__(self) -> str:
-        full, subset = self.metrics["full"], self.metrics["subset"]
-        part: Part = "validation" if full["test"] is None else "test"
-        before, after = full[part] or full["validation"], subset[part] or subset["validation"]
+        subset = self.metrics["subset"]
         kept = f"{subset['size']:.0f} of {len(self.row)} rows kept"
-        losses = f"{part} logloss {after['logloss']:.4f} (full {before['logloss']:.4f})"
-        return f"<uids.Result: {kept}, {losses}>"
+        return f"<uids.Result: {self.metrics['conclusion']['sentence']} {kept}>"

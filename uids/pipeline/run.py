@@ -7,13 +7,16 @@ from typing import Any
 from uids.datasets.data import Arrays, Data
 from uids.errors import UidsError
 from uids.pipeline.clock import Clock
-from uids.pipeline.components import Components, components
+from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
+from uids.pipeline.decide import decide
 from uids.pipeline.judge import Judge
 from uids.pipeline.record import record
+from uids.pipeline.refits import refits
 from uids.pipeline.result import Result
-from uids.pipeline.settings import Settings, make_settings
-from uids.pipeline.stages import decide, load, refits
+from uids.pipeline.settings import Settings, make_settings, opened
+from uids.pipeline.stages import load
 from uids.registry import REGISTRIES
+from uids.system.keys import AUTO
 from uids.system.progress import Progress, listening
 
 
@@ -21,27 +24,31 @@ def run(
     dataset: Any = "breast_cancer",
     model: Any = "logreg",
     solver: Any = "auto",
-    sampler: Any = "sigmoid",
+    sampler: Any = None,
     backend: Any = "auto",
     *,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Result:
     """One run from Python. A component is a registered name or an object of its kind; a data set
-    may also be a pair (X, y) or ``uids.Data``. The other keywords are the fields of ``Settings``
-    (``split`` and ``choose`` are dictionaries).
+    may also be a pair (X, y) or ``uids.Data``. The sampler is ``sigmoid`` unless it is given. The
+    other keywords are the fields of ``Settings`` (``split`` and ``choose`` are dictionaries); with
+    ``auto=True`` everything that matters and is not given is chosen.
 
     >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
     """
+    is_open = bool(settings.get("auto"))
     given = {
         "dataset": Arrays(dataset) if isinstance(dataset, tuple | Data) else dataset,
         "model": model,
         "solver": solver,
-        "sampler": sampler,
+        "sampler": (AUTO if is_open else DEFAULT_SAMPLER) if sampler is None else sampler,
         "backend": backend,
     }
     chosen = {kind: REGISTRIES[kind].choose(value) for kind, value in given.items()}
-    return run_components(components(chosen), make_settings(**settings), progress)
+    if is_open and isinstance(model, str):
+        chosen["model"] = with_open_C(chosen["model"])
+    return run_components(components(chosen), make_settings(**opened(settings)), progress)
 
 
 def run_components(
@@ -54,11 +61,12 @@ def run_components(
     with listening(progress):
         loaded = load(parts, settings, clock)
         decided = decide(parts, settings, loaded, clock)
-        judge = Judge(parts.model, loaded, decided.full, clock)
-        for refit in refits(parts, settings, loaded, decided, clock, judge.has_test):
+        judge = Judge(settings, loaded, decided, clock)
+        for refit in refits(settings, loaded, decided, clock, judge.has_test):
             judge.add(refit)
+        metrics = record(parts, settings, loaded, decided, judge, clock)
     return Result(
-        metrics=record(parts, settings, loaded, decided, judge, clock),
+        metrics=metrics,
         row=loaded.row,
         label=loaded.labels[loaded.train.y],
         influence=decided.phi,
@@ -66,6 +74,8 @@ def run_components(
         kept=judge.kept,
         flipped=loaded.flipped,
         validation_row=loaded.validation_row,
+        label_error=decided.labels.error,
+        suggested_label=loaded.labels[decided.labels.suggested],
         full=decided.full.value,
         subset=judge.first.subset.value,
         final=judge.first.final.value,

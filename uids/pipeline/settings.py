@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from uids.datasets.noise import check_kind
 from uids.datasets.split import SplitSettings
 from uids.errors import UidsError, check_types, one_line, require, unknown
 from uids.scoring.settings import ScoringSettings
 from uids.selection.settings import ChooseSettings, SelectionSettings
-from uids.system.keys import key, one_of
+from uids.system.keys import AUTO, key
 
-FINALS = ("subset", "subset+validation")
+# What ``auto`` opens, with the value that each has unsaid; beside these the sampler and model.C.
+OPENED = {"ratio": 0.95, "stratify": None, "final": "subset", "validation_weight": 1.0}
 NESTED = {"split": SplitSettings, "choose": ChooseSettings}
 
 
@@ -20,13 +23,17 @@ NESTED = {"split": SplitSettings, "choose": ChooseSettings}
 class Settings(ScoringSettings, SelectionSettings):
     """What decides a run, beside its five components."""
 
-    final: str = key("subset", "what the last model is fitted on: subset or subset+validation")
     seed: int = key(0, "seed of everything random")
     repeats: int = key(
         10, "subsets drawn and refitted, for means (one if the sampler is deterministic)"
     )
     split: SplitSettings = field(default_factory=SplitSettings)
     noise: float = key(0.0, "share of the training labels to flip, to see whether uids finds them")
+    noise_kind: str = key(
+        "uniform",
+        "uniform, class (odd classes lose labels to the one below), region (wrong labels in one "
+        "corner), features (noise on x, not on labels), or both (validation labels too)",
+    )
     cache: bool = key(
         True, "reuse fits, influence and finished runs; false: compute everything again"
     )
@@ -35,14 +42,24 @@ class Settings(ScoringSettings, SelectionSettings):
     def __post_init__(self) -> None:
         SelectionSettings.__post_init__(self)
         ScoringSettings.__post_init__(self)
-        require(self.final in FINALS, "final", one_of(FINALS), self.final)
+        if self.stratify is None:  # the paper's draws are class by class
+            papers = self.split.kind == "paper" or self.draw == "rounds"
+            object.__setattr__(self, "stratify", papers)
         require(self.seed >= 0, "seed", "0 or more", self.seed)
         require(self.repeats >= 1, "repeats", "1 or more", self.repeats)
         require(0 <= self.noise < 1, "noise", "in [0, 1)", self.noise)
+        check_kind(self.noise_kind)
 
     @property
     def split_seed(self) -> int:
         return self.seed if self.split.seed is None else self.split.seed
+
+
+def opened(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys with ``auto`` for those that were not given, where ``auto=true``."""
+    if not keys.get("auto"):
+        return dict(keys)
+    return {**{name: AUTO for name in OPENED if name not in keys}, **keys}
 
 
 def make_settings(**keys: Any) -> Settings:

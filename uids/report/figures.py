@@ -94,41 +94,65 @@ def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
 
 
 def selection_figure(selection: SelectionMetrics) -> Figure:
-    """The curve by which ``ratio=auto`` chose: mean held-out difference to the full set ± its
-    standard error against the ratio; a line for each α, the chosen point in red."""
-    figure = new_figure(7.5, 4)
+    """What the walk has tried: the mean held-out difference to where it began ± its standard error
+    against the ratio; a line for each way of dropping with its C and weight, what was chosen in
+    red."""
+    figure = new_figure(7.5, 4.5)
     axes = figure.subplots()
     lines = selection_lines(selection)
-    for alpha, points in lines.items():
+    for label, points in lines.items():
         ratios, means, errors = zip(*sorted(points), strict=True)
-        label = "mean ± standard error" if alpha is None else f"α = {alpha:g}"
         colour = BLUE if len(lines) == 1 else None
         axes.errorbar(ratios, means, errors, marker=".", capsize=3, color=colour, label=label)
-    axes.axhline(0, color=GREY, linewidth=0.8, label="full set")
+    axes.axhline(0, color=GREY, linewidth=0.8, label="start")
     ratio, mean = chosen_point(selection)
     axes.plot(ratio, mean, "o", color=RED, markersize=9, fillstyle="none", label="chosen")
     axes.set_xlabel("ratio: share of the training rows kept")
-    axes.set_ylabel("held-out validation logloss − full set")
-    figure.legend(loc="outside upper center", ncols=4)
+    measure = selection.get("metric", "logloss")
+    name = measure if measure == "logloss" else f"1 − {measure}"
+    axes.set_ylabel(f"held-out validation {name} − start")
+    figure.legend(loc="outside upper center", ncols=3, fontsize="small")
     return figure
 
 
-def selection_lines(
-    selection: SelectionMetrics,
-) -> dict[float | None, list[tuple[float, float, float]]]:
-    """α ↦ (ratio, mean, standard error) of its candidates. Where α was chosen too, the full set
-    has none, and is on no line."""
-    alphas = selection.get("alpha") or [None] * len(selection["grid"])
-    points = zip(selection["grid"], selection["mean"], selection["standard_error"], strict=True)
-    lines: dict[float | None, list[tuple[float, float, float]]] = {}
-    for alpha, point in zip(alphas, points, strict=True):
-        if alpha is not None or "alpha" not in selection:
-            lines.setdefault(alpha, []).append(point)
+def selection_lines(selection: SelectionMetrics) -> dict[str, list[tuple[float, float, float]]]:
+    """What a line has in common ↦ (ratio, mean, standard error) of its candidates. What drops
+    nothing begins every line of its C and weight."""
+    points = list(
+        zip(selection["grid"], selection["mean"], selection["standard_error"], strict=True)
+    )
+    keys: dict[str, list[object]] = {
+        "α": list(selection.get("alpha") or []),
+        "C": list(selection.get("C") or []),
+        "weight": list(selection.get("validation_weight") or []),
+        "stratify": list(selection.get("stratify") or []),
+    }
+    samplers = selection.get("sampler") or [None] * len(points)
+    told = [
+        key for key, values in keys.items() if len({str(v) for v in values if v is not None}) > 1
+    ]
+
+    def label(i: int, names: list[str]) -> str:
+        words = [f"{key} = {keys[key][i]}" for key in names if keys[key][i] is not None]
+        return ", ".join([*([samplers[i] or "nothing dropped"]), *words])
+
+    lines: dict[str, list[tuple[float, float, float]]] = {}
+    whole = [key for key in told if key in ("C", "weight")]
+    for i, point in enumerate(points):
+        if point[0] < 1:
+            lines.setdefault(label(i, told), []).append(point)
+            continue
+        same = [
+            j
+            for j, other in enumerate(points)
+            if other[0] < 1 and all(keys[key][j] == keys[key][i] for key in whole)
+        ]
+        for line in {label(j, told) for j in same} or {label(i, whole)}:
+            lines.setdefault(line, []).append(point)
     return lines
 
 
 def chosen_point(selection: SelectionMetrics) -> tuple[float, float]:
-    """(ratio, mean) of the chosen candidate: of its ratio the one with the smallest mean."""
-    candidates = zip(selection["grid"], selection["mean"], strict=True)
-    ratio = selection["chosen"]
-    return ratio, min(mean for candidate, mean in candidates if candidate == ratio)
+    """(ratio, mean) of the chosen candidate."""
+    place = selection["picked"]
+    return selection["grid"][place], selection["mean"][place]

@@ -17,6 +17,7 @@ th { border-bottom: 2px solid #888 }
 td.word, th.word { text-align: left }
 pre { background: #f4f4f4; padding: .8rem; overflow-x: auto }
 img { max-width: 100% }
+.strong { font-size: 1.15rem; font-weight: 600 }
 .note { border-left: 4px solid #c44e52; padding-left: .8rem }
 """
 
@@ -56,8 +57,9 @@ def heading(text: str) -> str:
     return f"<h2>{escape(text)}</h2>"
 
 
-def paragraph(text: str, note: bool = False) -> str:
-    return f"<p{' class=note' if note else ''}>{escape(text)}</p>"
+def paragraph(text: str, note: bool = False, strong: bool = False) -> str:
+    kind = " class=note" if note else " class=strong" if strong else ""
+    return f"<p{kind}>{escape(text)}</p>"
 
 
 def code(text: str) -> str:

@@ -2,7 +2,8 @@
 
 | file                | what                                                              |
 |---------------------|-------------------------------------------------------------------|
-| influence.parquet   | row, label, influence, probability, kept: one line a training row |
+| influence.parquet   | one line a training row: row, label, influence, probability, kept, |
+|                     | change, label_error, suggested_label                              |
 | subset.csv          | the kept row numbers, one a line                                  |
 | validation.csv      | those of the validation rows, if split off the training file      |
 | figures/*.png       | the report's figures                                              |
@@ -13,6 +14,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -20,27 +23,32 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uids.errors import UidsError
+from uids.backends import Array
+from uids.errors import UidsError, one_line
 from uids.pipeline.metrics import FailedRun, Metrics, NoRun
 from uids.pipeline.result import Result
 from uids.report.run_page import write_page
+from uids.report.shape import fits
 from uids.report.table import run_table
 from uids.system.files import replacing, write_json
 
 METRICS = "metrics.json"
+REASON = 150  # characters that are shown of what is wrong with a damaged file
 
 
 def write_run(folder: Path, result: Result, command: str) -> None:
     metrics = result.metrics.copy()
     metrics["command"] = command
-    label = result.label.astype(str) if result.label.dtype == object else result.label
     table = pa.table(
         {
             "row": result.row,
-            "label": label,
+            "label": plain_labels(result.label),
             "influence": result.influence,
             "probability": result.probability,
             "kept": result.kept,
+            "change": result.change,
+            "label_error": result.label_error,
+            "suggested_label": plain_labels(result.suggested_label),
             **({"flipped": result.flipped} if result.flipped.any() else {}),
         }
     )
@@ -51,8 +59,12 @@ def write_run(folder: Path, result: Result, command: str) -> None:
         if len(rows):
             with replacing(folder / f"{name}.csv") as temporary:
                 np.savetxt(temporary, rows, fmt="%d")
-    write_page(folder, metrics, result.influence, result.probability, result.kept)
+    write_page(folder, metrics, table)
     write_json(folder / METRICS, metrics)
+
+
+def plain_labels(labels: Array) -> Array:
+    return labels.astype(str) if labels.dtype == object else labels
 
 
 def write_failure(folder: Path, config: object, reason: str) -> None:
@@ -72,15 +84,16 @@ def read_metrics(folder: Path) -> Metrics | FailedRun | NoRun:
     it is taken for what its type says."""
     try:
         content = json.loads((folder / METRICS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
         return NoRun(status="missing")
     if content.get("status") == "ok" and Metrics.__required_keys__ <= content.keys():
-        return cast(Metrics, content)
+        return cast(Metrics, content) if fits(content, Metrics) else NoRun(status="missing")
     if content.get("status") == "failed":
         reason, config = content.get("error", "no reason given"), content.get("config")
-        return FailedRun(schema=1, status="failed", error=str(reason), config=config or {})
+        known = config if isinstance(config, dict) else {}
+        return FailedRun(schema=1, status="failed", error=str(reason), config=known)
     return NoRun(status="missing")
 
 
@@ -91,7 +104,31 @@ def rebuild_run(folder: Path) -> str:
         raise UidsError(f"the run in {folder} failed: {metrics['error']}")
     if metrics["status"] == "missing":
         raise UidsError(f"{folder / METRICS} is missing or damaged: start the run again")
-    table = pq.read_table(folder / "influence.parquet")
-    phi, pi, flags = (table[name].to_numpy() for name in ("influence", "probability", "kept"))
-    write_page(folder, metrics, phi, pi, flags)
-    return run_table(metrics, folder)
+    rows = read_influence(folder / "influence.parquet")
+    with whole_or_damaged(folder / METRICS):
+        write_page(folder, metrics, rows)
+        return run_table(metrics, folder)
+
+
+def read_influence(path: Path) -> pa.Table:
+    """One line for each training row, its numbers looked at."""
+    try:
+        table = pq.read_table(path)
+        phi, pi, flags = (table[name].to_numpy() for name in ("influence", "probability", "kept"))
+        numbers = len(phi) and phi.dtype.kind == pi.dtype.kind == "f" and flags.dtype == bool
+        if not (numbers and np.isfinite(phi).all() and np.isfinite(pi).all()):
+            raise ValueError("its columns do not hold finite numbers and true or false")
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        reason = one_line(error)[:REASON]
+        raise UidsError(f"{path} is missing or damaged ({reason}): start the run again") from error
+    return table
+
+
+@contextmanager
+def whole_or_damaged(path: Path) -> Iterator[None]:
+    """What is raised by values that no run writes is told as the damage of a file."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {one_line(error)[:REASON]}"
+        raise UidsError(f"{path} is damaged ({reason}): start the run again") from error

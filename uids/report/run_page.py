@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from uids.backends import Array
+import numpy as np
+import pyarrow as pa
+
 from uids.pipeline.metrics import Metrics
 from uids.report import page
 from uids.report.figures import influence_figure, selection_figure, write_png
@@ -12,23 +14,30 @@ from uids.report.table import (
     OPTIMISTIC,
     baseline_table,
     comparison,
+    conclusion_line,
     doubt,
-    final_line,
     kept,
+    labels_line,
     selection_line,
+    what_is_wrong,
 )
 from uids.system.files import write_text
 
+MOST_LABELS = 20  # of those that look wrong, on the page
 
-def write_page(folder: Path, metrics: Metrics, phi: Array, pi: Array, flags: Array) -> None:
-    """The page and its figures. φ, π and whether it was kept: (n,) each, one a training row."""
+
+def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
+    """The page and its figures. ``rows`` is what influence.parquet holds."""
+    phi, pi, flags = (rows[name].to_numpy() for name in ("influence", "probability", "kept"))
     picture = write_png(folder, "influence", influence_figure(phi, pi, flags))
     body = [
+        *conclusion(metrics),
         *what_was_run(metrics),
         *full_against_subset(metrics),
         *what_to_train_on(metrics),
         *how_much_to_keep(folder, metrics),
         *influence(metrics, picture),
+        *wrong_labels(metrics, rows),
         page.heading("Run it again"),
         page.code(metrics.get("command", "")),
         page.heading("Time"),
@@ -44,6 +53,11 @@ def write_page(folder: Path, metrics: Metrics, phi: Array, pi: Array, flags: Arr
     write_text(folder / "report.html", page.page(title, body))
 
 
+def conclusion(metrics: Metrics) -> list[str]:
+    """First of all, and nothing below says otherwise."""
+    return [page.paragraph(line, strong=True) for line in (conclusion_line(metrics),) if line]
+
+
 def what_was_run(metrics: Metrics) -> list[str]:
     data, noise = metrics["dataset"], metrics.get("noise")
     rows = data["rows"]
@@ -53,12 +67,24 @@ def what_was_run(metrics: Metrics) -> list[str]:
     ]
     if noise:
         sentences.append(
-            f"{noise['flipped']:,} training labels were flipped "
-            f"(noise={metrics['config']['noise']}). Among the {noise['flipped']:,} rows with the "
-            f"largest φ, {noise['precision']:.1%} have a flipped label; the AUC of φ for finding "
-            f"them is {noise['auc']:.3f}."
+            f"{what_noise_did(metrics, noise['flipped'])}. Among the {noise['flipped']:,} rows "
+            f"with the largest φ, {noise['precision']:.1%} have {what_is_wrong(metrics)}; the AUC "
+            f"of φ for finding them is {noise['auc']:.3f}."
         )
     return [page.paragraph(sentence) for sentence in sentences]
+
+
+def what_noise_did(metrics: Metrics, count: int) -> str:
+    """In words by its kind; uniform noise, the default, is not named."""
+    share, kind = metrics["config"]["noise"], metrics["config"].get("noise_kind", "uniform")
+    did = {
+        "class": "training labels of odd classes were changed to the class below",
+        "region": "training labels in one region of the features were flipped",
+        "features": "training rows had noise added to their features",
+        "both": "training labels were flipped, and the same share of the validation labels",
+    }.get(kind, "training labels were flipped")
+    named = "" if kind == "uniform" else f", noise_kind={kind}"
+    return f"{count:,} {did} (noise={share}{named})"
 
 
 def full_against_subset(metrics: Metrics) -> list[str]:
@@ -78,10 +104,7 @@ def what_to_train_on(metrics: Metrics) -> list[str]:
         body += [
             page.heading("What to train on"),
             page.table(baseline_table(metrics), words=1),
-            page.paragraph(metrics["verdict"]["sentence"]),
         ]
-    if final_line(metrics):
-        body.append(page.paragraph(final_line(metrics)))
     return body
 
 
@@ -114,4 +137,30 @@ def influence(metrics: Metrics, picture: bytes) -> list[str]:
         body.append(page.paragraph(check["sentence"], note=check["cleaner"] is False))
     if doubt(metrics):
         body.append(page.paragraph(doubt(metrics), note=True))
+    return body
+
+
+def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[str]:
+    """The rows whose labels look wrong, the most probable first."""
+    if not labels_line(metrics) or "label_error" not in rows.column_names:
+        return []
+    error = rows["label_error"].to_numpy()
+    first = [int(i) for i in np.argsort(-error, kind="stable")[:MOST_LABELS] if error[i] > 0.5]
+    listed = [
+        [
+            *(str(rows[name][i].as_py()) for name in ("row", "label", "suggested_label")),
+            f"{error[i]:.3f}",
+        ]
+        for i in first
+    ]
+    body = [
+        page.heading("Labels that look wrong"),
+        page.paragraph(
+            f"{labels_line(metrics)} φ says what harms, this says what is wrong; it needs no "
+            "trusted rows. All rows are in influence.parquet (label_error, suggested_label)."
+        ),
+    ]
+    if listed:
+        head = ["row", "label", "suggested label", "probability that it is wrong"]
+        body.append(page.table([head, *listed], words=3))
     return body

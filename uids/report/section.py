@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uids.pipeline.metrics import Metrics
 from uids.report import page
 from uids.report.figures import write_png
+from uids.report.plain import plain_markdown
 from uids.report.table import columns
 
 if TYPE_CHECKING:
@@ -65,15 +66,16 @@ class Section:
     def markdown(self) -> str:
         def cell(i: int, j: int, text: str) -> str:
             bold = {"b": "**{}**", "u": "<u>**{}**</u>"}.get(self.marks.get((i, j), ""), "{}")
-            return bold.format(text.replace("|", "\\|"))
+            return bold.format(plain_markdown(text))
 
         lines = [
             "| " + " | ".join(cell(i, j, text) for j, text in enumerate(row)) + " |"
             for i, row in enumerate(self.rows)
         ]
         lines.insert(1, "|" + "---|" * len(self.rows[0]))
-        title = [f"## {self.title}\n"] if self.title else []
-        return "\n".join([*title, *lines, *(f"\n{note}" for note in self.notes), ""])
+        title = [f"## {plain_markdown(self.title)}\n"] if self.title else []
+        notes = (f"\n{plain_markdown(note)}" for note in self.notes)
+        return "\n".join([*title, *lines, *notes, ""])
 
     def html(self, folder: Path) -> list[str]:
         """The parts of a page; the figure is also written to ``folder/figures``."""

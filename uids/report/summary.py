@@ -15,7 +15,7 @@ from pathlib import Path
 from uids.report import page
 from uids.report.experiments import experiment_sections
 from uids.report.points import points_sections
-from uids.report.run import read_metrics
+from uids.report.run import METRICS, read_metrics, whole_or_damaged
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
 from uids.report.sweep_file import read_plan
@@ -28,12 +28,14 @@ def write_summary(folder: Path) -> str:
     lines, runs = [], []
     for point in points:
         metrics = read_metrics(folder / point["run"])
-        lines.append(line_of(point, metrics))
+        with whole_or_damaged(folder / point["run"] / METRICS):
+            lines.append(line_of(point, metrics))
         if metrics["status"] == "ok":
             runs.append(Run(folder / point["run"], metrics))
     count = f"{len(runs)} of {len(lines)} runs done"
-    sections = [*experiment_sections(report, runs), *points_sections(lines)]
-    body = [part for section in sections for part in section.html(folder)]
+    with whole_or_damaged(folder / "*" / METRICS):
+        sections = [*experiment_sections(report, runs), *points_sections(lines)]
+        body = [part for section in sections for part in section.html(folder)]
     markdown = "\n".join(section.markdown() for section in sections)
     title = f"uids: sweep in {folder.name}"
     write_text(folder / "summary.csv", csv_text(lines))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Metrics, NoRun
+from uids.report.plain import plain_cell
 from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
 
@@ -91,10 +92,11 @@ def csv_text(lines: Sequence[Line]) -> str:
     ]
     names = [*dict.fromkeys(name for row in rows for name in row), "error"]
     text = io.StringIO()
-    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([plain_cell(name) for name in names])
     for line, row in zip(lines, rows, strict=True):
-        writer.writerow({**row, "error": line.error})
+        cells = {**row, "error": line.error}
+        writer.writerow([plain_cell(cells.get(name, "")) for name in names])
     return text.getvalue()
 
 

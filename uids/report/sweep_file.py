@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypedDict
 
 from uids.errors import UidsError, unknown
@@ -39,8 +39,8 @@ def read_plan(folder: Path) -> tuple[str, list[PlannedPoint]]:
         points = [
             PlannedPoint(
                 run=str(point["run"]),
-                overrides=list(point["overrides"]),
-                config=point["config"] or {},
+                overrides=[str(word) for word in point["overrides"]],
+                config=dict(point["config"] or {}),
                 skipped=str(point.get("skipped", "")),
             )
             for point in plan["points"]
@@ -48,11 +48,22 @@ def read_plan(folder: Path) -> tuple[str, list[PlannedPoint]]:
         report = str(plan.get("report", POINTS))
     except FileNotFoundError:
         return POINTS, unplanned(folder)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
         raise UidsError(f"{folder / PLAN} is damaged: remove it and try again") from error
     if report not in REPORTS:
         raise UidsError(f"{folder / PLAN}: {unknown('report', report, REPORTS)}")
+    outside = [point["run"] for point in points if not is_below(point["run"])]
+    if outside or not points:
+        seen = f"the run {outside[0]!r} is not below its folder" if outside else "it has no points"
+        raise UidsError(f"{folder / PLAN} is damaged: {seen}; remove it and try again")
     return report, points
+
+
+def is_below(run: str) -> bool:
+    """Whether it names a folder within that of the sweep."""
+    path = PurePath(run)
+    outside = path.is_absolute() or ".." in path.parts or "\0" in run
+    return bool(path.parts) and not outside
 
 
 def unplanned(folder: Path) -> list[PlannedPoint]:

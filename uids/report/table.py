@@ -8,6 +8,7 @@ from pathlib import Path
 from uids.pipeline.metrics import MEASURES, PARTS, Measure, Metrics, Part
 from uids.scoring.influence import TRUSTED
 from uids.system.statistics import standard_error
+from uids.system.visible import visible
 
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
@@ -17,6 +18,7 @@ OPTIMISTIC = (
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """The first row is the head. Numbers are aligned to the right, words to the left."""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     numeric = [all(_is_number(row[i]) for row in rows[1:]) for i in range(len(rows[0]))]
     lines = [
@@ -94,7 +96,8 @@ def baseline_table(metrics: Metrics) -> list[list[str]]:
 
 def trained_on(baseline: str) -> str:
     """full_plus_validation ↦ full + validation"""
-    return baseline.replace("_plus_", " + ")
+    name = baseline.removeprefix("tuned_").replace("_plus_", " + ")
+    return f"{name}, tuned" if baseline.startswith("tuned_") else name
 
 
 def selection_line(metrics: Metrics) -> str:
@@ -102,17 +105,19 @@ def selection_line(metrics: Metrics) -> str:
     selection = metrics.get("selection")
     if not selection:
         return ""
-    alpha = selection.get("chosen_alpha")
-    and_alpha = f", α = {alpha:g}" if alpha is not None else ""
-    return f"chosen: ratio = {selection['chosen']:g}{and_alpha}; {selection['reason']}"
+    return f"why: {selection['reason']}" if selection["reason"] else ""
 
 
-def final_line(metrics: Metrics) -> str:
-    if metrics["config"].get("final") != "subset+validation":
-        return ""
-    return (
-        "final=subset+validation: the final model is fitted on the subset and the validation rows"
-    )
+def conclusion_line(metrics: Metrics) -> str:
+    """The one answer; empty for runs from before there was one."""
+    conclusion = metrics.get("conclusion")
+    return conclusion["sentence"] if conclusion else ""
+
+
+def labels_line(metrics: Metrics) -> str:
+    """About how many labels look wrong."""
+    labels = metrics.get("labels")
+    return labels["sentence"] if labels else ""
 
 
 def doubt(metrics: Metrics) -> str:
@@ -129,24 +134,30 @@ def doubt(metrics: Metrics) -> str:
 
 
 def noise_line(metrics: Metrics) -> str:
-    """How many of the flipped labels φ has found; empty when none were flipped."""
+    """How many of the rows that noise made wrong φ has found; empty when there are none."""
     noise = metrics.get("noise")
     if not noise:
         return ""
     return (
-        f"{noise['precision']:.1%} of the {noise['flipped']:,} rows with the largest φ have a "
-        f"flipped label; AUC {noise['auc']:.3f}"
+        f"{noise['precision']:.1%} of the {noise['flipped']:,} rows with the largest φ have "
+        f"{what_is_wrong(metrics)}; AUC {noise['auc']:.3f}"
     )
+
+
+def what_is_wrong(metrics: Metrics) -> str:
+    """What the rows have that noise made wrong, by its kind."""
+    kind = metrics["config"].get("noise_kind", "uniform")
+    return "noisy features" if kind == "features" else "a flipped label"
 
 
 def run_table(metrics: Metrics, folder: Path) -> str:
     """What a person sees at the end of a run."""
     influence, seconds = metrics["influence"], metrics["seconds"]
-    tables = [columns(comparison(metrics)), ""]
+    tables = [conclusion_line(metrics), "", columns(comparison(metrics)), ""]
     if metrics.get("baselines"):
-        tables += [columns(baseline_table(metrics)), "", metrics["verdict"]["sentence"]]
+        tables += [columns(baseline_table(metrics)), ""]
     sentences = [
-        final_line(metrics),
+        labels_line(metrics),
         selection_line(metrics),
         kept(metrics),
         OPTIMISTIC if metrics["full"]["test"] is None else "",
@@ -173,11 +184,11 @@ def cached(metrics: Metrics) -> str:
 
 def run_line(metrics: Metrics, overrides: Sequence[str]) -> str:
     """What a person sees at the end of a point of a sweep."""
-    full, subset, part = metrics["full"]["test"], metrics["subset"]["test"], "test"
-    if full is None or subset is None:
-        full, subset = metrics["full"]["validation"], metrics["subset"]["validation"]
-        part = "validation"
+    use = metrics.get("final", metrics["subset"])
+    full, final, part = metrics["full"]["test"], use["test"], "test"
+    if full is None or final is None:
+        full, final, part = metrics["full"]["validation"], use["validation"], "validation"
     return (
-        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {subset['logloss']:.4f} "
+        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {final['logloss']:.4f} "
         f"(full {full['logloss']:.4f}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
     )

@@ -18,5 +18,10 @@ With ``ratio=auto`` the ratio of any sampler is chosen. A field ``alpha`` that t
 (``alpha: float | str``) is chosen too; a method ``alpha_unit(scores)`` may name the unit in which
 the values are tried.
 
+A class attribute ``needs_trusted_rows = False`` says that it does not look at φ: with
+``sampler=auto`` it then takes part even where the validation rows are no cleaner than the training
+rows. A method ``alternatives()`` that returns names of samplers leaves the choice among them to
+cross-fitting.
+
 A sampler need not import anything from uids: ``plugins/uids-sampler-tempered`` is a whole package.
 """

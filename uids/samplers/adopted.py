@@ -13,8 +13,6 @@ from uids.errors import UidsError
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.scoring.scores import Scores
 
-AUTO = "auto"  # a value that cross-fitting is to choose
-
 
 @dataclass(frozen=True)
 class AdoptedSampler:
@@ -43,6 +41,18 @@ class AdoptedSampler:
     @property
     def alpha(self) -> Any:
         return getattr(self.chosen.component, "alpha", None)
+
+    @property
+    def needs_trusted_rows(self) -> bool:
+        """Whether it is led astray where the validation rows are as wrong as the training rows; so
+        is everything that looks at φ, unless it says otherwise."""
+        return bool(getattr(self.chosen.component, "needs_trusted_rows", True))
+
+    def alternatives(self) -> list[AdoptedSampler]:
+        """The samplers that it leaves to cross-fitting; itself alone where it is one."""
+        component, blame = self.chosen.component, self.chosen.blame
+        names: list[str] = ask(component, "alternatives", blame, list)
+        return [adopt_sampler(name) for name in names] or [self]
 
     def probabilities(self, scores: Scores) -> Array:
         """π: whoever gives it, it is looked at before it is used."""

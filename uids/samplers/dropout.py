@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
+from uids.samplers.ranking import falling
 
 if TYPE_CHECKING:
     from uids.backends import Array
@@ -19,7 +19,4 @@ class Dropout:
     deterministic: ClassVar[bool] = True
 
     def probabilities(self, scores: Scores) -> Array:
-        n = len(scores.phi)
-        rank = np.empty(n)
-        rank[np.argsort(scores.phi, kind="stable")] = np.arange(n)
-        return 1 - rank / n
+        return falling(scores.phi)

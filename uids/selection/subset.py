@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from uids.backends import Array
+from uids.errors import UidsError
 from uids.models import Rows
 from uids.samplers.adopted import AdoptedSampler
 from uids.selection.draw import Draw, draw
-from uids.selection.settings import SelectionSettings
 
 
 def draw_subset(
@@ -16,7 +16,8 @@ def draw_subset(
     train: Rows,
     sampler: AdoptedSampler,
     ratio: float,
-    settings: SelectionSettings,
+    kind: str,
+    stratify: bool,
     seed: int,
 ) -> tuple[Draw, Array | None]:
     """The kept rows, and their weights where the sampler weights."""
@@ -24,11 +25,17 @@ def draw_subset(
         pi,
         train.y,
         ratio=ratio,
-        kind=settings.draw,
-        stratify=settings.stratify,
+        kind=kind,
+        stratify=stratify,
         deterministic=sampler.deterministic,
         seed=seed,
     )
+    if not len(drawn.rows):
+        raise UidsError(
+            f"none of {len(train):,} rows was kept: the largest probability that sampler "
+            f"{sampler.name!r} gives is {pi.max():.2g}; use draw=exact, which keeps to the ratio, "
+            "or another sampler"
+        )
     return drawn, row_weights(drawn, sampler)
 
 

@@ -72,6 +72,8 @@ def by_setting(runs: Sequence[Metrics]) -> dict[Setting, Seeds]:
 def setting_of(run: Metrics) -> Setting:
     config = run["config"]
     shifted = ", shifted" if config["split"]["kind"] == "shift" else ""
+    kind = str(config.get("noise_kind", "uniform"))
+    shifted += "" if kind == "uniform" else f", {kind} noise"
     dataset, sampler = run["dataset"]["name"] + shifted, str(config["sampler"]["name"])
     return Setting(dataset, float(config["noise"]), sampler, str(config["ratio"]))
 

@@ -1,0 +1,162 @@
+"""What to train on: one sentence, and how sure it is.
+
+Where something was left to choose, the walk has chosen on held-out validation rows, and the test
+rows, which had no part in it, only confirm. Where everything was given, the models are compared on
+the test rows, or without usable ones on held-out validation rows; then the sentence says that it
+was chosen there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from uids.backends import Array
+from uids.pipeline.baselines import NAMES
+from uids.pipeline.metrics import Conclusion
+from uids.selection.candidate import Candidate
+from uids.selection.choose import Selection
+from uids.selection.guard import upper_bound
+from uids.selection.reason import setting
+from uids.system.statistics import standard_error, t_interval
+
+Contest = Mapping[str, Mapping[str, Array]]  # model ↦ measure ↦ one value for each row
+
+WORDS = {
+    "full": "the full training set",
+    "full_plus_validation": "the full training set and the validation rows",
+    "validation": "the validation rows alone",
+    "tuned_full_plus_validation": "the full training set and the validation rows, C and their "
+    "weight tuned",
+    "subset": "the subset",
+    "subset_plus_validation": "the subset and the validation rows",
+}
+TUNED = "tuned_full_plus_validation"
+LEVEL = 0.05  # of all comparisons together
+
+
+def tuned_words(tuned: Candidate | None) -> str:
+    """With which C and weight."""
+    if tuned is None:
+        return ""
+    C = "" if tuned.C is None else f"C = {tuned.C:g} and "
+    return f" ({C}a weight of {tuned.weight:g})"
+
+
+def compared(contest: Contest, measure: str, judges: str, tuned: str = "") -> Conclusion:
+    """Which of the models to use, and how sure that is: paired t intervals over the rows of the
+    difference to the best one, 95 % for all of them together.
+
+    ``use`` is the plainest that cannot be told apart from the best; ``against`` is what it is
+    compared with: the best of those plainer, or for the plainest the best of the others.
+    """
+    names = [name for name in NAMES if name in contest]
+    values = {name: contest[name][measure] for name in names}
+    mean = {name: float(values[name].mean()) for name in names}
+    level = LEVEL / max(1, len(names) - 1)
+    best = min(names, key=lambda name: mean[name])
+    tied = [n for n in names if t_interval(values[n] - values[best], level)[0] <= 0]
+    use = tied[0]
+    others = names[: names.index(use)] or [name for name in names if name != use]
+    against = min(others, key=lambda name: mean[name])
+    low, high = t_interval(values[use] - values[against], level)
+    between = f"95 % interval {low:+.4f} to {high:+.4f}, paired over the {judges} rows"
+    words = {**WORDS, TUNED: WORDS[TUNED] + tuned}
+    lowest = "" if use == best else f", which cannot be told apart from the best ({words[best]})"
+    difference = mean[use] - mean[against]
+    told = f"{difference:+.4f} against {WORDS[against]}"
+    if names.index(use) > 0 and difference < 0:
+        below = "below" if measure == "logloss" else "better than"
+        told = f"{-difference:.4f} {below} {WORDS[against]}"
+    sentence = (
+        f"Use {words[use]}: a {judges} {measure} of {shown(mean[use], measure)}{lowest}, {told} "
+        f"({between}, and these rows chose it)"
+    )
+    worse = contrary(contest, use, against, measure)
+    return {
+        "use": use,
+        "measure": measure,
+        "sure": bool(high < 0),
+        "sentence": f"{sentence}{worse}.",
+        "against": against,
+        "difference": difference,
+        "interval": [low, high],
+        "by": judges,
+    }
+
+
+def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusion:
+    """What the walk has chosen, with what the test rows say of it."""
+    pick, start, measure = selection.pick, selection.start, selection.pick.metric
+    differences = pick.against(start)
+    moved = pick is not start
+    sure = moved and upper_bound(differences, LEVEL) < 0
+    error = standard_error(differences) or 0.0
+    what = WORDS["full_plus_validation"] if use == TUNED else WORDS[use]
+    how = setting(pick.candidate)
+    sentence = f"Use {what} ({how}): held-out validation {measure} {shown(pick.mean, measure)}"
+    plain = "full" if start.candidate.weight == 0 else "full_plus_validation"
+    if moved:
+        begun = setting(start.candidate) if start.candidate.drops else f"{WORDS[plain]} as they are"
+        sentence += f", {-differences.mean():.4f} ± {error:.4f} better than {begun}"
+    elif len(selection.judged) > 1:
+        sentence += ", and nothing that was tried is better beyond chance"
+    worse = ""
+    if contest and use in contest and plain in contest:
+        value, other = (shown(float(contest[n][measure].mean()), measure) for n in (use, plain))
+        sentence += f"; test {measure} {value}, of {WORDS[plain]} {other}"
+        worse = contrary(contest, use, plain, measure)
+    return {
+        "use": use,
+        "measure": measure,
+        "sure": bool(sure),
+        "sentence": f"{sentence}{worse}.",
+        "against": "start",
+        "difference": float(differences.mean()),
+        "interval": list(t_interval(differences, LEVEL)) if len(differences) > 1 else [0.0, 0.0],
+        "by": "held-out validation",
+    }
+
+
+def contrary(contest: Contest, use: str, against: str, measure: str) -> str:
+    """What moves significantly the other way, in a clause; empty where nothing does."""
+    found = []
+    for other in contest[use]:
+        differences = contest[use][other] - contest[against][other]
+        if other == measure or len(differences) < 2:
+            continue
+        low, _ = t_interval(differences, LEVEL)
+        if low > 0:
+            word = "higher" if other == "logloss" else "lower"
+            found.append(f"its {other} is {word} by {differences.mean():.4f}")
+    return f"; but {' and '.join(found)} than with {WORDS[against]}" if found else ""
+
+
+def shown(value: float, measure: str) -> str:
+    """The measure itself, of which the values are the share that is wrong or missing."""
+    return f"{value if measure == 'logloss' else 1 - value:.4f}"
+
+
+def undecided(reason: str) -> Conclusion:
+    """Where nothing can judge."""
+    return {
+        "use": "full",
+        "measure": "logloss",
+        "sure": False,
+        "sentence": f"Use the full training set: {reason}.",
+        "against": "",
+        "difference": 0.0,
+        "interval": [0.0, 0.0],
+        "by": "",
+    }
+
+
+def no_better(values: Array, others: Array) -> bool:
+    """Whether the first are larger beyond chance: Welch's t test, one-sided."""
+    from scipy.stats import ttest_ind
+
+    if min(len(values), len(others)) < 2:
+        return False
+    test = ttest_ind(values, others, equal_var=False, alternative="greater")
+    return bool(np.nan_to_num(test.pvalue, nan=1.0) < LEVEL)

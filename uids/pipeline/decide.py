@@ -1,0 +1,175 @@
+"""The stage that decides: fit, score, and choose what was left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from uids.backends import Array
+from uids.models import AdoptedFitted, AdoptedModel
+from uids.models.model import number_C
+from uids.pipeline import fit_cache
+from uids.pipeline.clock import Clock
+from uids.pipeline.components import Components
+from uids.pipeline.settings import Settings
+from uids.pipeline.stages import Loaded, Scored, fit_and_score
+from uids.samplers.adopted import AdoptedSampler
+from uids.scoring.labels import LabelAudit
+from uids.scoring.scores import Scores
+from uids.selection.candidate import Candidate
+from uids.selection.choose import Selection, choose, left_open, tune_alone
+from uids.selection.trials import fit_with
+from uids.system.keys import AUTO
+from uids.system.tuning import BASELINES, Baselines
+
+# The weight of the validation rows in the model that tells which labels are wrong, where they are
+# cleaner: the AUC for 20 % of wrong labels in one corner of the space is 0.79 with 1, 0.89 with 5.
+AUDIT_WEIGHT = 5.0
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The models that drop nothing, and how rows are to be kept and the last model to be made."""
+
+    plain: Scored  # at the C that is given, or at which the walk over C begins
+    scored: Scored  # at the C that is given or was chosen
+    plain_model: AdoptedModel
+    model: AdoptedModel
+    sampler: AdoptedSampler
+    ratio: float
+    stratify: bool
+    weight: float  # of each validation row in a model that has them
+    final: str
+    scores: Scores
+    labels: LabelAudit
+    probability: Array  # π of each training row
+    gradient_bound: float | None
+    selection: Selection | None  # where something was left to choose
+    tuned: Candidate | None  # C and weight of the best that drops nothing, where it was looked for
+
+    @property
+    def full(self) -> AdoptedFitted:
+        return self.plain.full
+
+    @property
+    def phi(self) -> Array:
+        return self.scored.influence.phi
+
+
+def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) -> Decided:
+    wanted = left_open(parts.model, parts.sampler, settings)
+    begun = replace(parts, model=parts.model.at_C(number_C(AUTO))) if wanted.C else parts
+    plain = scored = fit_and_score(begun, settings, loaded, clock)
+    selection, tuned, model = None, None, begun.model
+    candidate = given(settings, parts.sampler)
+    if wanted:
+        with clock.stage("choose"):
+            selection = choose(
+                parts.model,
+                parts.sampler,
+                settings,
+                plain.full,
+                plain.influence,
+                settings.seed,
+                plain.check.alike,
+            )
+        candidate = selection.pick.candidate
+        if candidate.C not in (None, model.C):
+            model = model.at_C(number_C(candidate.C or AUTO))
+            scored = fit_and_score(
+                replace(parts, model=model), settings, loaded, clock, start=plain.full
+            )
+    if selection is not None and wanted.C and wanted.weight and wanted.ratio:
+        tuned = selection.tuned.candidate
+    elif loaded.test is not None and worth_tuning(loaded, plain, bool(wanted)):
+        with clock.stage("choose"):
+            tuned = tuned_alone(begun, settings, plain, candidate)
+    with clock.stage("influence"):
+        weight = audit_weight(plain, candidate)
+        scores = scored.scores(reference(model, scored, loaded, weight))
+        labels = scores.labels
+    with clock.stage("sample"):
+        sampler = candidate.sampler
+        if candidate.alpha is not None:
+            sampler = sampler.at_alpha(candidate.alpha, scores)
+        probability = sampler.probabilities(scores)
+        bound = sampler.gradient_bound(scores)
+    return Decided(
+        plain,
+        scored,
+        begun.model,
+        model,
+        sampler,
+        candidate.ratio,
+        candidate.stratify,
+        candidate.weight or given_weight(settings),
+        final_of(settings, selection),
+        scores,
+        labels,
+        probability,
+        bound,
+        selection,
+        tuned,
+    )
+
+
+def tuned_alone(
+    parts: Components, settings: Settings, plain: Scored, like: Candidate
+) -> Candidate | None:
+    """The best that drops nothing, from the cache where it is there."""
+    place = fit_cache.tuned_place(plain.place, settings)
+    known = fit_cache.load_tuned(place)
+    if known is not None:
+        return replace(like, ratio=1.0, C=known[0], weight=known[1])
+    tuned = tune_alone(
+        parts.model, settings, plain.full, plain.influence, settings.seed, plain.check.alike
+    )
+    if tuned is not None:
+        fit_cache.save_tuned(place, tuned.C, tuned.weight)
+    return tuned
+
+
+def given(settings: Settings, sampler: AdoptedSampler) -> Candidate:
+    """Where nothing is open."""
+    ratio = 1.0 if isinstance(settings.ratio, str) else float(settings.ratio)
+    weight = given_weight(settings) if settings.with_validation else 0.0
+    return Candidate(sampler, ratio, None, None, bool(settings.stratify), weight)
+
+
+def given_weight(settings: Settings) -> float:
+    weight = settings.validation_weight
+    return 1.0 if isinstance(weight, str) else float(weight)
+
+
+def final_of(settings: Settings, selection: Selection | None) -> str:
+    """What the last model is fitted on. Left open it has the validation rows, and all training rows
+    where nothing is to be dropped."""
+    if settings.final != AUTO:
+        return settings.final
+    drops = selection is not None and selection.pick.candidate.drops
+    return "subset+validation" if drops else "full+validation"
+
+
+def audit_weight(plain: Scored, candidate: Candidate) -> float:
+    """Of clean rows much, of others as of any row."""
+    return max(AUDIT_WEIGHT, candidate.weight) if plain.check.cleaner else 1.0
+
+
+def reference(
+    model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float
+) -> AdoptedFitted | None:
+    """The model of all rows, by which a label can be told to be unlikely; of linear models only:
+    others take long, and then θ̂ has to do."""
+    if scored.influence.curvature.row_forms() is None:
+        return None
+    rough = model.rough()
+    return fit_with(rough, loaded.train, loaded.validation, None, weight, scored.full)
+
+
+def worth_tuning(
+    loaded: Loaded, plain: Scored, chosen: bool, tuning: Baselines = BASELINES
+) -> bool:
+    """Whether the best that drops nothing is looked for, only to be compared with: where something
+    is chosen anyway, or the data are so small that it takes no time."""
+    stored = loaded.train.X.stored + loaded.validation.X.stored
+    linear = plain.influence.curvature.row_forms() is not None
+    return len(loaded.validation) > 1 and linear and (chosen or stored <= tuning.tuned_entries)

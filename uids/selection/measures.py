@@ -1,0 +1,42 @@
+"""Accuracy and AUC as means over rows, so that two models can be compared row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from uids.backends import Array
+
+
+def row_values(P: Array, y: npt.NDArray[np.int64], metric: str) -> Array:
+    """One number for each row; their mean is the share of errors, or 1 − AUC: less is better."""
+    if metric == "accuracy":
+        return np.asarray(P.argmax(axis=1) != y, dtype=np.float64)
+    if metric != "auc":
+        raise ValueError(f"no rows' values of {metric!r}")
+    if P.shape[1] == 2:
+        return 1 - auc_values(P[:, 1], y == 1)
+    present = np.unique(y)
+    return 1 - np.mean([auc_values(P[:, k], y == k) for k in present], axis=0)
+
+
+def auc_values(score: Array, positive: npt.NDArray[np.bool_]) -> Array:
+    """Values whose mean is the AUC, and whose spread gives its standard error.
+
+    A positive row's placement V is the share of negative rows below it, a negative row's the share
+    of positive rows above it, half for ties; either kind has the mean A, the AUC. The values are
+    A + (n / n₊) (V − A) and A + (n / n₋) (V − A): the variance of their mean is that of DeLong,
+    DeLong and Clarke-Pearson (1988), and so is that of paired differences.
+    """
+    from scipy.stats import rankdata
+
+    n, many = len(score), int(positive.sum())
+    if many in (0, n):  # of one class: no order to get right
+        return np.ones(n)
+    placement = np.empty(n)
+    ranks = rankdata(score)
+    placement[positive] = (ranks[positive] - rankdata(score[positive])) / (n - many)
+    placement[~positive] = 1 - (ranks[~positive] - rankdata(score[~positive])) / many
+    area = placement[positive].mean()
+    share = np.where(positive, many / n, 1 - many / n)
+    return np.asarray(area + (placement - area) / share)

@@ -1,0 +1,98 @@
+"""Why a candidate was chosen, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uids.selection.candidate import Candidate, Judged
+from uids.selection.guard import WORTH, rows_needed
+from uids.selection.settings import ChooseSettings
+from uids.system.statistics import standard_error
+
+NAMES = {"logloss": "loss", "accuracy": "error rate", "auc": "1 − AUC"}
+
+
+def explain(
+    pick: Judged,
+    tuned: Judged,
+    start: Judged,
+    dropping: Sequence[Judged],
+    settings: ChooseSettings,
+    refused: Sequence[str] = (),
+    alike: bool = False,
+) -> str:
+    """What was gained on held-out rows, by tuning and by dropping, or why nothing is dropped."""
+    parts = []
+    if tuned is not start:
+        parts.append(f"{setting(tuned.candidate, start.candidate)} {lowers(tuned, start)}")
+    if pick is not tuned:
+        parts.append(f"{setting(pick.candidate, tuned.candidate)} {lowers(pick, tuned)}")
+    elif not pick.candidate.drops:
+        parts.append(why_nothing(tuned, dropping, settings, refused))
+    elif tuned is start:
+        parts.append(f"{setting(pick.candidate)} has the smallest held-out {NAMES[pick.metric]}")
+    if alike:
+        parts.append("rankings by φ were left out, since the validation rows look no cleaner")
+    return "; ".join(parts)
+
+
+def setting(candidate: Candidate, other: Candidate | None = None) -> str:
+    """The values of a candidate, or those in which it differs from another."""
+    values = described(candidate)
+    if other is not None:
+        values = {key: value for key, value in values.items() if described(other).get(key) != value}
+    return ", ".join(f"{key}={value}" for key, value in values.items())
+
+
+def described(candidate: Candidate) -> dict[str, str]:
+    """By the words of a command."""
+    words = {"ratio": f"{candidate.ratio:g}"}
+    if candidate.drops:
+        words["sampler"] = candidate.sampler.name
+        words["stratify"] = str(candidate.stratify).lower()
+        if candidate.alpha is not None:
+            words["sampler.alpha"] = f"{candidate.alpha:g}"
+    if candidate.C is not None:
+        words["model.C"] = f"{candidate.C:g}"
+    if candidate.weight > 0:
+        words["validation_weight"] = f"{candidate.weight:g}"
+    return words
+
+
+def lowers(better: Judged, worse: Judged) -> str:
+    return (
+        f"lowers the held-out validation {NAMES[better.metric]} by {gain(better, worse)}, "
+        f"from {worse.mean:.4f}"
+    )
+
+
+def gain(better: Judged, worse: Judged) -> str:
+    differences = better.against(worse)
+    error = standard_error(differences) or 0.0
+    rows = f"standard error over {len(differences):,} rows"
+    return f"{-differences.mean():.4f} ± {error:.4f} ({rows})"
+
+
+def why_nothing(
+    tuned: Judged, dropping: Sequence[Judged], settings: ChooseSettings, refused: Sequence[str]
+) -> str:
+    if not dropping:
+        why = f" ({refused[0]})" if refused else ""
+        return f"nothing is dropped: no smaller subset could be fitted{why}" if refused else ""
+    best, name = min(dropping, key=lambda each: each.mean), NAMES[tuned.metric]
+    if best.mean >= tuned.mean:
+        return (
+            f"nothing is dropped: no candidate lowers the held-out validation {name} of "
+            f"{tuned.mean:.4f}"
+        )
+    says = (
+        f"nothing is dropped: {setting(best.candidate, tuned.candidate)} lowers the held-out "
+        f"validation {name} by {gain(best, tuned)}, within chance"
+    )
+    if tuned.mean - best.mean < WORTH * tuned.mean:
+        return says
+    differences = best.against(tuned)
+    return (
+        f"{says}; {len(differences):,} validation rows are too few to tell, some "
+        f"{rows_needed(differences, settings.level):,} might do"
+    )
