@@ -238,3 +238,21 @@ def test_a_wide_sample_is_walked_without_its_empty_columns():
     ]
     assert found[0]["selection"]["choice"] == found[1]["selection"]["choice"]
     np.testing.assert_allclose(*(f["selection"]["mean"] for f in found), atol=1e-5)
+
+
+def test_C_is_not_lowered_by_judges_whose_labels_may_be_wrong():
+    """Half of all labels are flipped, so that the smallest C has the smallest held-out loss."""
+    _, found = problem()
+    rng = np.random.default_rng(0)
+    train, validation = (
+        replace(rows, y=np.where(rng.random(len(rows)) < 0.5, 1 - rows.y, rows.y))
+        for rows in (found.train, found.validation)
+    )
+    full = MODEL.fit(train)
+    found = influence_at(full.curvature(train), train, validation, adopt_solver("direct"))
+    settings = make_settings(ratio=1.0, final="full+validation", choose={"folds": 4})
+    model, sampler = adopt_model(LogisticRegression(C="auto")), adopt_sampler("random")
+    alike = choose(model, sampler, settings, full, found, 0, alike=True)
+    assert min(each.candidate.C for each in alike.pooled) == 0.1
+    other = choose(model, sampler, settings, full, found, 0)
+    assert other.pick.candidate.C < 0.1

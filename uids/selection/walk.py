@@ -114,11 +114,13 @@ class Walk:
 
     def along(self, first: Judged, axis: str, values: Sequence[float]) -> Judged:
         """Upwards, or else downwards, until it gets worse; then back to the plainest value that is
-        as good as the best of them."""
+        as good as the best of them. C is not lowered by judges whose labels may be wrong: those
+        reward a model for being unsure, which clean rows then pay for."""
         here = first.candidate.weight if axis == "weight" else first.candidate.C
         assert here is not None
         line = sorted({*values, here})
-        for step in (1, -1):
+        unsure = axis == "C" and self.both_judge and self.settings.choose.metric == "logloss"
+        for step in (1,) if unsure else (1, -1):
             passed, place = [first], line.index(here) + step
             while 0 <= place < len(line):
                 value, last = line[place], passed[-1].candidate
