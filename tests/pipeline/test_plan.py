@@ -1,5 +1,6 @@
 """What is told of a run before it is done is what is then done."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,6 +115,31 @@ def test_the_data_and_its_memory():
     # Of the 500 rows that are trained on, not of the whole file.
     assert before.memory.startswith("the training rows take about 2.3 MiB (200,")
     assert len(str(before).splitlines()) == 4
+
+
+OPEN = {"auto": True, "ratio": "auto", "final": "auto", "validation_weight": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "keys"),
+    [
+        ("auto", {**OPEN, "stratify": "auto"}),
+        ("auto", {**OPEN, "choose": {"metric": "accuracy", "folds": 3}}),
+        ("dropout", {"ratio": "auto"}),
+        ("sigmoid", {"ratio": "auto", "choose": {"ratios": [0.9, 0.5], "draws": 2}}),
+    ],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_walk_takes_no_more_fits_than_it_was_said_to(sampler, keys, classes):
+    model = LogisticRegression(C="auto") if keys.get("auto") else LogisticRegression()
+    parts = chosen(*small(classes), model=model, sampler=sampler)
+    settings = make_settings(repeats=1, cache=False, **keys)
+    said = plan(parts, settings).choice
+    most = int(re.search(r"at most ([\d,]+) fits", said)[1].replace(",", ""))
+    fits = run_components(parts, settings).metrics["selection"]["fits"]
+    assert fits <= most
+    assert said.startswith("ratio")
+    assert not plan(chosen(*small(classes)), make_settings()).choice
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""What a run would do, told before it is done: which backend and which solver, and why."""
+"""What a run would do, told before it is done: which backend and solver, and why, and how much there
+is to try where something is left to choose."""
 
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ from uids.pipeline.metrics import DatasetMetrics
 from uids.pipeline.run import check_together
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import rows_of
+from uids.selection.choose import left_open
+from uids.selection.cost import most_fits
 from uids.system.memory import memory
 
 NUMBER_BYTES = 8  # of a float64
@@ -27,16 +30,10 @@ class Plan:
     memory: str
     backend: str
     solver: str
+    choice: str  # empty where everything is given
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                f"data     {self.data}",
-                f"memory   {self.memory}",
-                f"backend  {self.backend}",
-                f"solver   {self.solver}",
-            ]
-        )
+        return "\n".join(f"{name:<8} {said}" for name, said in vars(self).items() if said)
 
 
 def plan(parts: Components, settings: Settings) -> Plan:
@@ -47,7 +44,13 @@ def plan(parts: Components, settings: Settings) -> Plan:
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
     about = describe_data(parts.dataset.name, shares, data.X.shape[1])
-    return Plan(data_line(about), memory_line(train.X), backend, solver_line(parts, train))
+    return Plan(
+        data_line(about),
+        memory_line(train.X),
+        backend,
+        solver_line(parts, train),
+        choice_line(parts, settings, len(shares.validation.y)),
+    )
 
 
 def data_line(about: DatasetMetrics) -> str:
@@ -72,3 +75,13 @@ def solver_line(parts: Components, train: Rows) -> str:
     if untrained is None:
         return f"{parts.solver.name}; model {parts.model.name!r} tells no more before it is fitted"
     return parts.solver.plan(untrained.curvature(train))
+
+
+def choice_line(parts: Components, settings: Settings, m: int) -> str:
+    wanted = left_open(parts.model, parts.sampler, settings)
+    if not wanted:
+        return ""
+    keys = {"alpha": "sampler.alpha", "C": "model.C", "weight": "validation_weight"}
+    words = ", ".join(keys.get(name, name) for name, is_open in vars(wanted).items() if is_open)
+    most = most_fits(wanted, settings, parts.sampler.alternatives(), m)
+    return f"{words}: at most {most:,} fits, each from its neighbour's; most walks take a third of them"
