@@ -1,5 +1,5 @@
-"""What a run would do, told before it is done: which backend and solver, and why, and how much there
-is to try where something is left to choose."""
+"""What a run would do, told before it is done: which backend and solver, and why; and how much
+there is to try where something is left to choose."""
 
 from __future__ import annotations
 
@@ -84,4 +84,4 @@ def choice_line(parts: Components, settings: Settings, m: int) -> str:
     keys = {"alpha": "sampler.alpha", "C": "model.C", "weight": "validation_weight"}
     words = ", ".join(keys.get(name, name) for name, is_open in vars(wanted).items() if is_open)
     most = most_fits(wanted, settings, parts.sampler.alternatives(), m)
-    return f"{words}: at most {most:,} fits, each from its neighbour's; most walks take a third of them"
+    return f"{words}: at most {most:,} fits, each from its neighbour's; most walks take a third"
