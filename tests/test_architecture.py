@@ -28,6 +28,7 @@ ROOMS = (
     "samplers",
     "selection",
     "pipeline",
+    "estimators",
     "report",
     "app",
 )

@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 # with it ``python -m uids --help``) costs neither numpy nor scikit-learn.
 _PUBLIC = {
     "Data": "uids.datasets.data",
+    "InfluenceClassifier": "uids.estimators.classifier",
+    "InfluenceSubsampler": "uids.estimators.subsampler",
     "REGISTRIES": "uids.registry",
     "Result": "uids.pipeline.result",
     "Scores": "uids.scoring.scores",

@@ -165,12 +165,15 @@ def _stratified(y: Classes, classes: int, rng: np.random.Generator) -> Indices:
     """A random order of which every stretch holds the classes in their shares.
 
     Within a class the rows are shuffled and given evenly spaced places in [0, 1); sorting all by
-    place interleaves the classes, so that a cut anywhere is stratified to within a row.
+    place interleaves the classes, so that a cut anywhere is stratified to within a row. A row that
+    is alone in its class comes first: there is no fit without it.
     """
     place = np.empty(len(y))
     for k in range(classes):
         members = np.flatnonzero(y == k)
         place[members] = (rng.permutation(len(members)) + rng.random()) / max(1, len(members))
+        if len(members) == 1:
+            place[members] = 0
     return np.argsort(place, kind="stable")
 
 

@@ -202,8 +202,8 @@ class AdoptedModel:
         value = getattr(self.chosen.component, "C", None)
         return value if isinstance(value, str | float | int) else None
 
-    def at_C(self, C: float) -> AdoptedModel:
-        """The same model with another C."""
+    def at_C(self, C: float | str) -> AdoptedModel:
+        """The same model with another C, or with the word that leaves it open."""
         with self.chosen.blame:
             changed = dataclasses.replace(self.chosen.component, C=C)
         return AdoptedModel(self.chosen.replaced(changed))

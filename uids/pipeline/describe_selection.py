@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uids.models.model import number_C
 from uids.pipeline.decide import Decided
-from uids.pipeline.metrics import SelectionMetrics
+from uids.pipeline.metrics import Choice, SelectionMetrics
 
 
 def describe_selection(decided: Decided) -> SelectionMetrics:
@@ -23,14 +23,7 @@ def describe_selection(decided: Decided) -> SelectionMetrics:
         "validation_weight": [candidate.weight for candidate in candidates],
         "metric": selection.pick.metric,
         "chosen": selection.pick.candidate.ratio,
-        "choice": {
-            "ratio": decided.ratio,
-            "sampler": decided.sampler.name,
-            "C": number_C(decided.model.C) if decided.model.C is not None else None,
-            "stratify": decided.stratify,
-            "final": decided.final,
-            "validation_weight": decided.weight,
-        },
+        "choice": describe_choice(decided),
         "picked": judged.index(selection.pick),
         "tuned": judged.index(selection.tuned),
         "reason": selection.reason,
@@ -42,3 +35,15 @@ def describe_selection(decided: Decided) -> SelectionMetrics:
         metrics["alpha"] = [candidate.alpha for candidate in candidates]
         metrics["chosen_alpha"] = float(decided.sampler.alpha)
     return metrics
+
+
+def describe_choice(decided: Decided) -> Choice:
+    """What was chosen, and what was given."""
+    return {
+        "ratio": decided.ratio,
+        "sampler": decided.sampler.name,
+        "C": number_C(decided.model.C) if decided.model.C is not None else None,
+        "stratify": decided.stratify,
+        "final": decided.final,
+        "validation_weight": decided.weight,
+    }
