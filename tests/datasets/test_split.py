@@ -35,6 +35,13 @@ def test_random_is_stratified_and_follows_the_seed():
         assert abs(part.y.mean() - 0.3) <= 1.5 / len(part.y)
 
 
+def test_a_row_that_is_alone_in_its_class_is_for_training():
+    y = np.array(["rare"] + ["one", "other"] * 20)
+    source = Data(np.arange(2.0 * len(y)).reshape(-1, 2), y)
+    for seed in range(20):
+        assert 0 in split(source, SplitSettings(), 0.0, seed).train.row
+
+
 def test_sequential_keeps_the_order_of_the_file():
     settings = SplitSettings(kind="sequential", validation=15, test=25)
     parts = split(data(), settings, 0.0, seed=0)

@@ -75,9 +75,11 @@ class InfluenceSubsampler(OneToOneFeatureMixin, InfluenceEstimator):
 
 
 def refuse_weighted(sampler: object) -> None:
-    chosen = None if sampler is None else adopt_sampler(sampler)
-    if chosen is not None and chosen.weighted:
-        raise UidsError(
-            f"sampler {chosen.name!r} weights the rows that it keeps, which fit_resample cannot "
-            "hand on: use InfluenceClassifier, or a sampler without weights"
-        )
+    if sampler is None:
+        return  # those that are taken then have no weights
+    for each in adopt_sampler(sampler).alternatives():
+        if each.weighted:
+            raise UidsError(
+                f"sampler {each.name!r} weights the rows that it keeps, which fit_resample cannot "
+                "hand on: use InfluenceClassifier, or a sampler without weights"
+            )
