@@ -25,8 +25,8 @@ _PUBLIC = {
     "Scores": "uids.scoring.scores",
     "Settings": "uids.pipeline.settings",
     "UidsError": "uids.errors",
-    "influence": "uids.scoring.influence",
-    "run": "uids.pipeline.run",
+    "influence": "uids.app.python",
+    "run": "uids.app.python",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])
 

@@ -8,6 +8,8 @@ from numbers import Integral, Real
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+SHOWN = 80  # characters of a value that an error repeats
+
 
 class UidsError(Exception):
     """What is wrong, the value seen, and what to do, in one line."""
@@ -54,6 +56,15 @@ def require(holds: bool, name: str, must: str, seen: object) -> None:
     """One phrasing for every value out of range; meant for ``__post_init__``."""
     if not holds:
         raise ValueError(f"{name} must be {must} (got {seen!r})")
+
+
+def shown(value: object) -> str:
+    """A value that an error repeats: a class by its name, and of anything long no more than what
+    it is."""
+    if isinstance(value, type):
+        return f"the class {value.__name__} itself: call it, {value.__name__}(…)"
+    words = " ".join(repr(value).split())
+    return words if len(words) <= SHOWN else f"a {type(value).__name__}"
 
 
 def one_line(error: BaseException) -> str:

@@ -162,9 +162,9 @@ def test_what_influence_is_given_is_checked():
     X, y = rows.X.fetch(), rows.y
     fitted = LogisticRegression().fit(rows)
     for given, message in [
-        ({"solver": None}, "solver must be a name or a dataclass"),
-        ({"model": LogisticRegression}, "model must be a name or a dataclass"),
-        ({"model": object()}, "model must be a name or a dataclass"),
+        ({"solver": None}, "solver must be a name, a dict such as"),
+        ({"model": LogisticRegression}, "model must be a name, a dict such as"),
+        ({"model": object()}, "model must be a name, a dict such as"),
         ({"validation": None}, "validation must be a pair"),
         ({"train": X}, "train must be a pair"),
         ({"model": fitted, "train": (X, y % 2), "validation": (X, y % 2)}, "has 3 classes, the d"),

@@ -4,9 +4,9 @@
 nothing of losses, solvers or models.
 """
 
-from uids.backends.adopted import AdoptedBackend, adopt
+from uids.backends.adopted import AdoptedBackend, adopt, adopt_backend
 from uids.backends.backend import Backend
 from uids.backends.matrix import Array, Matrix
 from uids.backends.stacked import stack
 
-__all__ = ["AdoptedBackend", "Array", "Backend", "Matrix", "adopt", "stack"]
+__all__ = ["AdoptedBackend", "Array", "Backend", "Matrix", "adopt", "adopt_backend", "stack"]

@@ -49,9 +49,14 @@ class AdoptedBackend:
             return (backend.plan(X) if isinstance(backend, Backend) else "") or self.name
 
 
+def adopt_backend(backend: Any) -> AdoptedBackend:
+    """From Python: a name, a mapping of the name and fields, or an object of the kind."""
+    return AdoptedBackend(REGISTRIES["backend"].choose(backend))
+
+
 def adopt(backend: Any, X: Any) -> Matrix:
     """X through a backend that is named, or any object of the kind."""
-    return AdoptedBackend(REGISTRIES["backend"].choose(backend)).matrix(X)
+    return adopt_backend(backend).matrix(X)
 
 
 class AdoptedMatrix(HostMatrix):

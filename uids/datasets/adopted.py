@@ -9,6 +9,7 @@ do. Only ``load()`` is required:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +22,11 @@ from uids.system.folders import data_folder
 
 @dataclass(frozen=True)
 class AdoptedDataset:
-    """A data set that was chosen for a run; what it raises is told as its own failure."""
+    """A data set that was chosen for a run; what it raises is told as its own failure. ``encode``
+    makes the features of what it loads, where a model brings steps of its own for that."""
 
     chosen: Chosen
+    encode: Callable[[Data], Data] | None = None
 
     @property
     def name(self) -> str:
@@ -31,7 +34,10 @@ class AdoptedDataset:
 
     def load(self) -> Data:
         with self.chosen.blame:
-            return adopt(self.chosen.component.load(), self.name)
+            loaded = self.chosen.component.load()
+            if self.encode is not None:
+                loaded = self.encode(as_pairs(loaded, self.name))
+            return adopt(loaded, self.name)
 
     def missing(self) -> str:
         """Why it cannot be read without a download; empty when it is here."""
@@ -51,7 +57,12 @@ class AdoptedDataset:
 
 
 def adopt(loaded: Any, name: str) -> Data:
-    """What ``load()`` gave, checked. It may be a plain ``(X, y)``, also with pairs of validation
+    """What ``load()`` gave, checked."""
+    return without_empty_columns(check(as_pairs(loaded, name), name), name)
+
+
+def as_pairs(loaded: Any, name: str) -> Data:
+    """What ``load()`` gave, as it is. It may be a plain ``(X, y)``, also with pairs of validation
     and test rows behind it, or any object with ``X`` and ``y``."""
     if isinstance(loaded, tuple) and len(loaded) in (2, 3, 4):
         loaded = Data(*loaded)
@@ -62,8 +73,7 @@ def adopt(loaded: Any, name: str) -> Data:
     optional = {
         field: getattr(loaded, field, None) for field in ("validation", "test", "paper_rows")
     }
-    checked = check(Data(loaded.X, loaded.y, **optional), name)
-    return without_empty_columns(checked, name)
+    return Data(loaded.X, loaded.y, **optional)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ What is raised in a call is blamed on the model that was called, also where a so
 from __future__ import annotations
 
 import dataclasses
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from uids.backends import Array
 from uids.errors import Blame
 from uids.models.model import Curvature, Objective, RowForms
 from uids.models.rows import Rows
+from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.adopted import AdoptedOperator
 
@@ -218,6 +221,12 @@ class AdoptedModel:
             fitted = self.chosen.component.restore(theta, rows)
         return AdoptedFitted(fitted, self.chosen.blame)
 
+    def trained(self, rows: Rows, labels: Array) -> AdoptedFitted | None:
+        """The model as it was handed in, where that is trained already."""
+        component, blame = self.chosen.component, self.chosen.blame
+        fitted = ask(component, "trained", blame, lambda *_: None, rows, labels)
+        return None if fitted is None else AdoptedFitted(fitted, blame)
+
     def untrained(self, rows: Rows) -> AdoptedFitted | None:
         """The model before training, where it can tell."""
         component, blame = self.chosen.component, self.chosen.blame
@@ -231,9 +240,25 @@ class AdoptedModel:
         return AdoptedModel(self.chosen.replaced(rougher))
 
 
-def adopt_model(model: Any) -> AdoptedModel:
-    """From Python: a name, or an object of the kind."""
-    return AdoptedModel(REGISTRIES["model"].choose(model))
+def choose_model(model: Any, fields: Mapping[str, Any] | None = None) -> Chosen:
+    """From Python: a name, a mapping, an object of the kind, a logistic regression of
+    scikit-learn's, or a network of torch's, which may have ``fields`` of ``torch_module``."""
+    logistic = taken_over(model)
+    if logistic is not None:
+        return Chosen("model", logistic, REGISTRIES["model"].entry("logreg"))
+    if is_network(model):
+        model = {"name": "torch_module", "network": model, **(fields or {})}
+    return REGISTRIES["model"].choose(model)
+
+
+def adopt_model(model: Any, fields: Mapping[str, Any] | None = None) -> AdoptedModel:
+    return AdoptedModel(choose_model(model, fields))
+
+
+def is_network(model: Any) -> bool:
+    """Whether an object is a network of torch's, which is not imported for the answer."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 def is_fitted(model: Any) -> bool:

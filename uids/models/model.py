@@ -174,10 +174,12 @@ class Fitted(Protocol):
 
 class Model(Protocol):
     """A field ``C`` that takes the word "auto" (``C: float | str``) can be chosen by cross-fitting.
-    Three more methods are used where a model has them. ``restore(theta, rows)`` rebuilds a fit
+    Four more methods are used where a model has them. ``restore(theta, rows)`` rebuilds a fit
     from its parameters, so that it can be kept in the cache. ``rough()`` is the same model with
     fits that are good enough to be judged by their losses, but not for influence.
-    ``untrained(rows)`` is a fit before training, from which a run can be planned."""
+    ``untrained(rows)`` is a fit before training, from which a run can be planned.
+    ``trained(rows, labels)`` is the fit that a model was handed in with, if it was: influence is
+    then taken there, without another."""
 
     def fit(
         self, rows: Rows, weights: Array | None = None, start: Fitted | None = None

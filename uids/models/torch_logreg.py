@@ -64,6 +64,7 @@ class TorchLogisticRegression:
         return FittedTorch(
             theta=theta,
             classes=rows.classes,
+            outputs=columns,
             C=number_C(self.C),
             penalised=penalised.ravel(),
             scores=LinearScores(columns, self.fit_intercept, Torch(self.device, self.dtype).matrix),

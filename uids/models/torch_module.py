@@ -16,8 +16,16 @@ from uids.models.model import ROUGH, Fitted
 from uids.models.rows import Rows
 from uids.models.torch.fitted import FittedTorch
 from uids.models.torch.lbfgs import minimise
+from uids.models.torch.made import (
+    FEW,
+    check_losses,
+    count_outputs,
+    made_network,
+    own_network,
+    per_row,
+)
 from uids.models.torch.networks import NETWORKS
-from uids.models.torch.scores import ModuleScores, cross_entropy
+from uids.models.torch.scores import ModuleScores, trainable
 from uids.registry import Entry
 
 CURVATURES = ("gauss_newton", "hessian")
@@ -27,9 +35,11 @@ CURVATURES = ("gauss_newton", "hessian")
 class TorchModule:
     """A network whose training objective is Σ_i l_i(θ) + ‖θ‖² / (2C), trained with L-BFGS.
 
-    ``network`` is a registered name (its fields in ``network_fields``) or, from Python, a function
-    of (features, outputs) that makes a ``torch.nn.Module`` with (n, outputs) scores: one output
-    for two classes, K for more. ``loss``, from Python, maps (scores, y) to one loss a row.
+    ``network`` is a registered name (its fields in ``network_fields``) or, from Python, a
+    ``torch.nn.Module``, whose training goes on from the weights that it has, or a function of
+    (features, outputs) that makes one. It gives (n, outputs) scores: one output for two classes
+    (or two, softmax), K for more. ``loss``, from Python, maps (scores, y) to one loss a row; losses
+    of torch's own do too. ``C`` is inf where there is no penalty.
 
     A network's Hessian need not be positive definite. ``gauss_newton`` always is; ``hessian`` is
     exact and wants a ``damping`` above minus its lowest eigenvalue. The damping is added to H.
@@ -54,8 +64,10 @@ class TorchModule:
             "'gauss_newton' or 'hessian'",
             self.curvature,
         )
-        require(0 < self.C < np.inf, "C", "positive", self.C)
+        require(self.C > 0, "C", "positive", self.C)
         require(self.damping >= 0, "damping", "0 or more", self.damping)
+        penalised = self.damping > 0 or not np.isinf(self.C)
+        require(penalised, "damping", "more than 0 where C is inf", self.damping)
         require(0 < self.tol < 1, "tol", "in (0, 1)", self.tol)
         require(self.max_iter >= 1, "max_iter", "1 or more", self.max_iter)
         require(self.dtype in DTYPES, "dtype", "'float64' or 'float32'", self.dtype)
@@ -84,26 +96,41 @@ class TorchModule:
         return minimise(begin, rows, weights, self.tol, self.max_iter)[0]
 
     def untrained(self, rows: Rows) -> FittedTorch:
-        """The network as it is made, from ``seed``."""
-        make: Callable[[int, int], torch.nn.Module]
-        if callable(self.network):
-            make = self.network
-        else:
-            make = NETWORKS.build(self.network, **self.network_fields).build
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            network = make(rows.X.shape[1], 1 if rows.classes == 2 else rows.classes)
-        network = network.to(device=self.device, dtype=DTYPES[self.dtype]).train(False)
-        initial = torch.nn.utils.parameters_to_vector(network.parameters()).detach().cpu().numpy()
-        return FittedTorch(
+        """The network as it is made, from ``seed``, or as it was handed in."""
+        dtype = DTYPES[self.dtype]
+        network = own_network(self._network(rows), self.device, dtype)
+        scores = ModuleScores(network, self.device, dtype)
+        outputs = count_outputs(scores, rows, self.loss is not None)
+        parameters = list(trainable(network).values())
+        initial = torch.nn.utils.parameters_to_vector(parameters).detach().cpu().numpy()
+        fitted = FittedTorch(
             theta=initial.astype(np.float64),
             classes=rows.classes,
+            outputs=outputs,
             C=self.C,
             penalised=np.ones(len(initial)),
-            scores=ModuleScores(network, self.device, DTYPES[self.dtype]),
-            row_losses=self.loss or cross_entropy,
+            scores=scores,
+            row_losses=per_row(self.loss, dtype),
             device=self.device,
-            dtype=DTYPES[self.dtype],
+            dtype=dtype,
             damping=self.damping,
             exact=self.curvature == "hessian",
         )
+        if self.loss is not None:
+            some = rows.take(np.arange(min(FEW, len(rows))))
+            check_losses(fitted.row_losses, fitted.evaluate(some)[1], fitted.labels(some))
+        return fitted
+
+    def trained(self, rows: Rows, labels: Array) -> FittedTorch | None:
+        """A network that was handed in as it is, and not as a way to make one, is trained."""
+        return self.untrained(rows) if isinstance(self.network, torch.nn.Module) else None
+
+    def _network(self, rows: Rows) -> torch.nn.Module:
+        if isinstance(self.network, torch.nn.Module):
+            return self.network
+        make: Callable[[int, int], object] = self.network
+        if not callable(self.network):
+            make = NETWORKS.build(self.network, **self.network_fields).build
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return made_network(make, rows.X.shape[1], 1 if rows.classes == 2 else rows.classes)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from uids.datasets.data import Arrays, Data
 from uids.errors import UidsError
+from uids.models.adopted import choose_model
+from uids.models.scikit_learn import taken_apart
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.decide import decide
@@ -13,7 +17,7 @@ from uids.pipeline.judge import Judge
 from uids.pipeline.record import record
 from uids.pipeline.refits import refits
 from uids.pipeline.result import Result
-from uids.pipeline.settings import Settings, make_settings, opened
+from uids.pipeline.settings import Settings, make_settings, opened, refuse_stray
 from uids.pipeline.stages import load
 from uids.registry import REGISTRIES
 from uids.system.keys import AUTO
@@ -27,32 +31,40 @@ def run(
     sampler: Any = None,
     backend: Any = "auto",
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Result:
-    """One run from Python. A component is a registered name or an object of its kind; a data set
-    may also be a pair (X, y) or ``uids.Data``. The sampler is ``sigmoid`` unless it is given. The
-    other keywords are the fields of ``Settings`` (``split`` and ``choose`` are dictionaries); with
-    ``auto=True`` everything that matters and is not given is chosen.
+    """One run from Python. A component is a registered name, a dictionary of its name and fields,
+    or an object of its kind; a data set may also be a pair (X, y) or ``uids.Data``, a model a
+    logistic regression of scikit-learn's (also at the end of a Pipeline) or a network of torch's.
+    The sampler is ``sigmoid`` unless it is given. The other keywords are the fields of ``Settings``
+    (``split`` and ``choose`` are dictionaries); with ``auto=True`` everything that matters and is
+    not given is chosen. ``progress`` is True for a bar, or a function of (what, done, total).
 
-    >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
+    >>> uids.run(sampler={"name": "sigmoid", "alpha": 5}, noise=0.3)
     """
     is_open = bool(settings.get("auto"))
     given = {
         "dataset": Arrays(dataset) if isinstance(dataset, tuple | Data) else dataset,
-        "model": model,
         "solver": solver,
         "sampler": (AUTO if is_open else DEFAULT_SAMPLER) if sampler is None else sampler,
         "backend": backend,
     }
     chosen = {kind: REGISTRIES[kind].choose(value) for kind, value in given.items()}
-    if is_open and isinstance(model, str):
+    steps, model = taken_apart(model)
+    chosen["model"] = choose_model(model)
+    refuse_stray(settings, chosen)
+    unsaid = isinstance(model, str) or (isinstance(model, Mapping) and "C" not in model)
+    if is_open and unsaid:
         chosen["model"] = with_open_C(chosen["model"])
-    return run_components(components(chosen), make_settings(**opened(settings)), progress)
+    parts = components(chosen)
+    if steps is not None:
+        parts = replace(parts, dataset=replace(parts.dataset, encode=steps.encoded))
+    return run_components(parts, make_settings(**opened(settings)), progress)
 
 
 def run_components(
-    parts: Components, settings: Settings, progress: Progress | None = None
+    parts: Components, settings: Settings, progress: Progress | bool | None = None
 ) -> Result:
     """The stages, one after the other. What a stage needs for itself alone goes with it: only its
     result is held on to."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from uids.datasets.noise import check_kind
 from uids.datasets.split import SplitSettings
-from uids.errors import UidsError, check_types, one_line, require, unknown
+from uids.errors import UidsError, check_types, one_line, require, shown, unknown
+from uids.registry import Chosen, refuse_fields
 from uids.scoring.settings import ScoringSettings
 from uids.selection.settings import ChooseSettings, SelectionSettings
 from uids.system.keys import AUTO, key
@@ -62,10 +63,26 @@ def opened(keys: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: AUTO for name in OPENED if name not in keys}, **keys}
 
 
+def refuse_stray(keys: Mapping[str, Any], chosen: Mapping[str, Chosen]) -> None:
+    """Keys that have another place, with that place: fields of the chosen components, and of
+    ``split`` and ``choose``."""
+    stray = {name: value for name, value in keys.items() if name not in names_of(Settings)}
+    refuse_fields(chosen.values(), stray)
+    for name, value in stray.items():
+        for part, cls in NESTED.items():
+            if name in names_of(cls):
+                given = f'{part}={{"{name}": {shown(value)}}}'
+                raise UidsError(f"{name!r} is a key of {part!r}: give it as {given}")
+
+
+def names_of(cls: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(cls)}
+
+
 def make_settings(**keys: Any) -> Settings:
     """Settings from plain values; an unknown key or a value out of range is a UidsError."""
     for cls, given in ((Settings, keys), *((NESTED[name], keys.get(name)) for name in NESTED)):
-        known = {field.name for field in dataclasses.fields(cls)}
+        known = names_of(cls)
         strange = set(given) - known if isinstance(given, dict) else set()
         if strange:
             raise UidsError(unknown("key:", strange.pop(), known))

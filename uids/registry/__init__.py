@@ -4,8 +4,8 @@ Knows no component itself: they are strings until one is chosen. Knows nothing o
 """
 
 from uids.registry.builtin import REGISTRIES, plugins
-from uids.registry.chosen import Chosen, ask
+from uids.registry.chosen import Chosen, ask, refuse_fields
 from uids.registry.entry import Entry
 from uids.registry.registry import Registry
 
-__all__ = ["REGISTRIES", "Chosen", "Entry", "Registry", "ask", "plugins"]
+__all__ = ["REGISTRIES", "Chosen", "Entry", "Registry", "ask", "plugins", "refuse_fields"]

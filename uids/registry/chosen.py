@@ -4,12 +4,12 @@ raises."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from uids.errors import Blame
+from uids.errors import Blame, UidsError, shown
 from uids.registry.entry import Entry
 
 MARK = "__uids_entry__"  # on an object that a registry has built: the entry that it was built from
@@ -48,6 +48,21 @@ class Chosen:
     def replaced(self, component: Any) -> Chosen:
         """The same choice with another object for it, such as one with other fields."""
         return dataclasses.replace(self, component=component)
+
+
+def refuse_fields(chosen: Collection[Chosen], keys: Mapping[str, Any]) -> None:
+    """A field of a chosen component that stands beside it, as in ``run(sampler="sigmoid",
+    alpha=5)``, is refused with the way that works."""
+    for key, value in keys.items():
+        for each in chosen:
+            if key not in each.fields:
+                continue
+            given = f"{type(each.component).__name__}({key}={shown(value)})"
+            if each.entry is not None:
+                given = f'{{"name": "{each.name}", "{key}": {shown(value)}}}'
+            raise UidsError(
+                f"{key!r} is a field of {each.kind} {each.name!r}: give it as {each.kind}={given}"
+            )
 
 
 def ask(value: Any, name: str, blame: Blame, default: Callable[..., Any], *arguments: Any) -> Any:

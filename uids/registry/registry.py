@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from uids import __version__
-from uids.errors import Blame, UidsError, check_types, one_line, unknown
+from uids.errors import Blame, UidsError, check_types, one_line, shown, unknown
 from uids.registry import entry as entries
 from uids.registry.chosen import Chosen, mark_of, marked
 from uids.registry.entry import METHOD, Entry
+
+EXAMPLES = {  # a component of each kind with a field, as Python gives it
+    "dataset": '{"name": "csv", "train": "train.csv"}',
+    "model": '{"name": "logreg", "C": 1.0}',
+    "solver": '{"name": "cg", "tol": 1e-6}',
+    "sampler": '{"name": "sigmoid", "alpha": 5}',
+    "backend": '{"name": "numba", "precision": "float32"}',
+}
 
 
 @dataclass(frozen=True)
@@ -69,16 +77,34 @@ class Registry:
             raise UidsError(f"{self.kind} {name!r}: {one_line(error)}") from error
 
     def choose(self, value: Any) -> Chosen:
-        """From Python: a name, or an object of the kind as it is."""
+        """From Python: a name, a mapping of the name and fields beside it, or an object of the kind
+        as it is."""
         if isinstance(value, str):
             return Chosen(self.kind, self.build(value), self.entry(value))
+        if isinstance(value, Mapping):
+            return self._choose_with_fields(value)
         method, is_object = METHOD[self.kind], not isinstance(value, type)
         if not (is_object and dataclasses.is_dataclass(value) and callable_of(value, method)):
             raise UidsError(
-                f"{self.kind} must be a name or a dataclass with a method {method!r}, not {value!r}"
+                f"{self.kind} must be a name, a dict such as {self._example()}, or a dataclass "
+                f"with a method {method!r}, not {shown(value)}"
             )
         known = [entry for entry in self.entries() if entry.is_of(type(value))]
         return Chosen(self.kind, value, mark_of(value) or next(iter(known), None))
+
+    def _choose_with_fields(self, value: Mapping[Any, Any]) -> Chosen:
+        """``{"name": "sigmoid", "alpha": 5}``"""
+        fields = dict(value)
+        name = fields.pop("name", None)
+        if not isinstance(name, str) or not all(isinstance(field, str) for field in fields):
+            raise UidsError(
+                f"a {self.kind} that is a dict has its name under 'name' and its fields beside it, "
+                f"such as {self._example()}; this one has the keys {shown(list(value))}"
+            )
+        return Chosen(self.kind, self.build(name, **fields), self.entry(name))
+
+    def _example(self) -> str:
+        return EXAMPLES.get(self.kind, '{"name": …}')
 
 
 def callable_of(value: Any, method: str) -> bool:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from uids.backends import Array, adopt
-from uids.datasets.data import Data, check
-from uids.datasets.split import encode
+from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
-from uids.models.adopted import adopt_fitted, adopt_model, is_fitted
 from uids.scoring.leverage import Estimate, LeveragePlan, Task
 from uids.scoring.predicted import dropped_rows, newton_change
 from uids.solvers import AdoptedSolver, Solution
-from uids.solvers.adopted import adopt_solver
-from uids.system.progress import Progress, listening
 from uids.system.tuning import NORMS, Norms
 
 TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
@@ -193,55 +186,3 @@ def influence_at(
     np.negative(phi, out=phi)
     solution = replace(solution, scored=None)  # n numbers that nobody needs any longer
     return Influence(curvature, train, validation, solver, solution, phi, probes, seed)
-
-
-def influence(
-    model: Any,
-    train: tuple[Any, Any],
-    validation: tuple[Any, Any],
-    solver: Any = "auto",
-    backend: Any = "auto",
-    probes: int = 256,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Influence:
-    """The influence of the rows of ``train``, a pair (X, y), on the loss of ``validation``.
-
-    ``model`` is a registered name, a model component, or a model that is fitted already; the
-    others are names or components. ``progress(what, done, total)`` hears of a long fit.
-
-    >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
-    >>> found.phi.argsort()[-10:]      # the ten rows that harm most
-    """
-    chosen_solver = adopt_solver(solver)
-    chosen = None if is_fitted(model) else adopt_model(model)
-    for name, pair in (("train", train), ("validation", validation)):
-        if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
-    data = check(Data(*train, validation=validation), "train")
-    labels, y, parts = encode(data)
-    rows = Rows(adopt(backend, data.X), y, len(labels))
-    judges = Rows(adopt(backend, data.sources["validation"]), parts["validation"].y, len(labels))
-    with listening(progress):
-        fitted = adopt_fitted(model) if chosen is None else chosen.fit(rows)
-    if fitted.classes not in (None, len(labels)):
-        raise UidsError(f"the model has {fitted.classes} classes, the data {len(labels)}")
-    try:
-        scored = influence_at(fitted.curvature(rows), rows, judges, chosen_solver, probes, seed)
-    except UidsError as error:
-        if chosen is not None or not isinstance(error.__cause__, ValueError | IndexError):
-            raise  # fitted here, so it fits: the fault is another's
-        d = rows.X.shape[1]
-        raise UidsError(
-            f"the model does not fit data of {d} features: {error.__cause__}"
-        ) from error
-    if not scored.identity_error <= TRUSTED:
-        change = "lower its tol or its C"
-        if chosen is None:
-            change = f"give the rows that it was fitted to, or {change}"
-        warnings.warn(
-            f"do not trust φ: the identity error is {scored.identity_error:.1e}, so the model is "
-            f"not at its optimum; {change}",
-            stacklevel=2,
-        )
-    return scored

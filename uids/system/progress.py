@@ -22,9 +22,11 @@ _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(callback: Progress | None) -> Iterator[None]:
-    """The callback hears what is told in this context; without one, whoever listens already."""
-    token = _listener.set(callback or _listener.get())
+def listening(callback: Progress | bool | None) -> Iterator[None]:
+    """The callback hears what is told in this context; without one, whoever listens already. True
+    and False ask for a bar or for none, which is the business of ``uids/app/python.py``."""
+    heard = None if isinstance(callback, bool) else callback
+    token = _listener.set(heard or _listener.get())
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch.func import grad, jvp, vmap
+from torch.func import grad, hessian, jacrev, jvp, vmap
 
 from uids.backends import Array
 from uids.models.logistic.products import outer
@@ -49,11 +49,18 @@ class TorchCurvature(Objective):
 
     @property
     def columns(self) -> int:
-        return 1 if self.fitted.classes == 2 else self.fitted.classes
+        return self.fitted.outputs
+
+    @property
+    def _linear(self) -> bool:
+        return isinstance(self.fitted.scores, LinearScores)
 
     @property
     def dense_cost(self) -> float:
-        return float(self.size)
+        if self._linear:
+            return float(self.size)
+        one = self.tuning.dense_exact if self.fitted.exact else self.tuning.dense_newton
+        return self.size * (1 if self.fitted.exact else self.columns) / one
 
     @property
     def diagonal_cost(self) -> float:
@@ -79,7 +86,7 @@ class TorchCurvature(Objective):
 
     def _dot(self, V: Array, data: Any, y: Tensor, weights: Tensor | None, scale: float) -> Array:
         theta, scores = self._theta, self.fitted.scores
-        linear = isinstance(scores, LinearScores)
+        linear = self._linear
         Z = scores.value(theta, data)
 
         def risk_of_scores(Z: Tensor) -> Tensor:
@@ -94,7 +101,11 @@ class TorchCurvature(Objective):
             return scores.backward(theta, data, jvp(grad(risk_of_scores), (Z,), (U,))[1])
 
         columns = self.fitted.to(V.reshape(self.size, -1))
-        curved = torch.stack([product(v) for v in columns.T], dim=1)
+        together = 1 if linear else self.tuning.block // (len(y) * self.size)
+        if together > 1 and columns.shape[1] > 1:
+            curved = vmap(product, in_dims=1, out_dims=1, chunk_size=together)(columns)
+        else:
+            curved = torch.stack([product(v) for v in columns.T], dim=1)
         result = numpy(curved) * scale
         flat = V.reshape(self.size, -1)
         result += self.fitted.penalised[:, None] / self.fitted.C * flat
@@ -115,8 +126,41 @@ class TorchCurvature(Objective):
         return np.maximum(total / self.tuning.diagonal_probes, 1 / self.scale)
 
     def dense(self) -> Array:
-        H = self.dot(np.eye(self.size))
-        return (H + H.T) / 2
+        if self.size <= self.tuning.dense_kept:
+            return self._kept.copy()  # whoever factorises it overwrites it
+        return self._dense()
+
+    @cached_property
+    def _kept(self) -> Array:
+        return self._dense()
+
+    def _dense(self) -> Array:
+        if self._linear or self.fitted.exact:
+            H = self.dot(np.eye(self.size))
+            return np.asarray((H + H.T) / 2)
+        H = self._gauss_newton() / self.rows
+        H[np.diag_indices(self.size)] += self.fitted.penalised / self.fitted.C / self.rows
+        H[np.diag_indices(self.size)] += self.fitted.damping
+        return H
+
+    def _gauss_newton(self) -> Array:
+        """Σ_i ω_i J_iᵀ (∂²l_i/∂Z²) J_i from the Jacobians of some rows at a time, (size, size): one
+        matrix product for them, where products with unit vectors are ``size`` passes."""
+        data, y, weights = self._data
+        theta, scores, losses = self._theta, self.fitted.scores, self.fitted.row_losses
+        Z = scores.value(theta, data).detach()
+        jacobian = vmap(jacrev(lambda t, x: scores.value(t, x[None])[0]), in_dims=(None, 0))
+        bend = vmap(hessian(lambda z, label: losses(z[None], label[None])[0]))
+        total = torch.zeros((self.size, self.size), dtype=self.fitted.dtype, device=theta.device)
+        height = max(1, self.tuning.block // (4 * self.size * self.columns))
+        for first in range(0, len(y), height):
+            part = slice(first, first + height)
+            J, B = jacobian(theta, data[part]), bend(Z[part], y[part])
+            if weights is not None:
+                B = B * weights[part, None, None]
+            total += (B @ J).reshape(-1, self.size).T @ J.reshape(-1, self.size)
+        H = numpy(total)
+        return np.asarray((H + H.T) / 2)
 
     def _slopes(self, rows: Rows) -> tuple[Any, Tensor]:
         """(data, ∂l_i/∂Z_i)."""

@@ -13,12 +13,17 @@ from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch.scores import RowLosses, ScoreFunction, Tensor, numpy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedTorch:
-    """θ̂ with the functions that it belongs to. ``penalised`` is 0 where there is no penalty."""
+    """θ̂ with the functions that it belongs to. ``penalised`` is 0 where there is no penalty.
+
+    ``outputs`` is the number of scores a row has: 1 for two classes (their log-odds), or one for
+    each class, which may be two as well.
+    """
 
     theta: Array
     classes: int
+    outputs: int
     C: float
     penalised: Array
     scores: ScoreFunction
@@ -32,8 +37,9 @@ class FittedTorch:
         return torch.as_tensor(array, dtype=self.dtype, device=self.device)
 
     def labels(self, rows: Rows) -> Tensor:
+        """Class numbers, or 0.0 and 1.0 where there is one output."""
         y = torch.as_tensor(rows.y, device=self.device)
-        return y.to(self.dtype) if self.classes == 2 else y
+        return y.to(self.dtype) if self.outputs == 1 else y
 
     def evaluate(self, rows: Rows) -> tuple[Any, Tensor]:
         data = self.scores.data(rows.X)
@@ -49,6 +55,12 @@ class FittedTorch:
     def losses(self, rows: Rows) -> Array:
         with torch.no_grad():
             return numpy(self.row_losses(self.evaluate(rows)[1], self.labels(rows)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<uids.models.FittedTorch: {self.classes} classes, {len(self.theta):,} parameters, "
+            f"C={self.C:g}>"
+        )
 
     def curvature(self, rows: Rows, weights: Array | None = None) -> TorchCurvature:
         return TorchCurvature(self, rows, weights)

@@ -58,9 +58,14 @@ class LinearScores:
         return (torch.vstack([G, U.sum(dim=0)]) if self.intercept else G).reshape(-1)
 
 
+def trainable(network: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """The parameters that training moves, by name: those that are frozen are no part of θ."""
+    return {name: p for name, p in network.named_parameters() if p.requires_grad}
+
+
 @dataclass(frozen=True)
 class ModuleScores:
-    """Z = network(X), θ being all its parameters one after the other."""
+    """Z = network(X), θ being all its trainable parameters one after the other."""
 
     network: torch.nn.Module
     device: str
@@ -73,12 +78,12 @@ class ModuleScores:
 
     def value(self, theta: Tensor, data: Tensor) -> Tensor:
         named, first = {}, 0
-        for name, parameter in self.network.named_parameters():
+        for name, parameter in trainable(self.network).items():
             end = first + parameter.numel()
             named[name] = theta[first:end].reshape(parameter.shape)
             first = end
         Z = torch.func.functional_call(self.network, named, (data,))
-        return Z if Z.ndim == 2 else Z[:, None]
+        return Z.reshape(len(data), -1)  # also of a network that squeezes its one output
 
     def forward(self, theta: Tensor, data: Tensor, v: Tensor) -> Tensor:
         return jvp(lambda t: self.value(t, data), (theta,), (v,))[1]
