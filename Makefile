@@ -76,13 +76,16 @@ $(UV):
 	.venv-versions/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 .venv/bin/python:
+	@echo "setting up .venv with $$($(PYTHON) --version), once"
 	$(PYTHON) -m venv .venv
 
 .venv/run.stamp: pyproject.toml | .venv/bin/python
+	@echo "installing uids and what it stands on (numpy, scipy, scikit-learn, numba, pyarrow, matplotlib, hydra) into .venv: a minute or two, once"
 	$(PIP) -e .
 	touch $@
 
 .venv/test.stamp: pyproject.toml constraints.txt $(PLUGINS:=/pyproject.toml) | .venv/bin/python
+	@echo "installing what the tests need (torch, pytest, mypy, …) into .venv: some minutes, once"
 	$(PIP) -c constraints.txt -e '.[torch,parallel,dev]' $(PLUGINS:%=-e ./%)
 	touch $@ .venv/run.stamp
 

@@ -16,7 +16,8 @@ from omegaconf import DictConfig, OmegaConf
 from uids.app.build import Built, build
 from uids.app.door.source import OwnFolderWithEnvironment
 from uids.app.explain import explain
-from uids.app.progress import progress_bar
+from uids.app.progress import progress_shown
+from uids.app.stage_log import log_seconds, stages_logged
 from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.pipeline.metrics import Metrics
@@ -66,8 +67,9 @@ def run(built: Built) -> Result:
     """The run, its metrics with its identity: that of the files as they were before they were read,
     or as they were downloaded."""
     identity = "" if built.missing() else built.identity()
-    with progress_bar():
+    with progress_shown(), stages_logged(log):
         result = run_components(built.components, built.settings)
+    log_seconds(log, result.metrics["seconds"])
     metrics: Metrics = {**result.metrics, "identity": identity or built.identity()}
     return dataclasses.replace(result, metrics=metrics)
 

@@ -20,10 +20,10 @@ INTERVAL = 10.0  # seconds between two lines in a log
 
 
 @contextmanager
-def progress_shown(interval: float = INTERVAL) -> Iterator[None]:
+def progress_shown(interval: float | None = None) -> Iterator[None]:
     """In the way that suits where stderr goes."""
     looked_at = sys.stderr.isatty() or in_notebook()
-    with progress_bar() if looked_at else progress_lines(complain, interval):
+    with progress_bar() if looked_at else progress_lines(complain, interval or INTERVAL):
         yield
 
 
@@ -63,7 +63,7 @@ def progress_bar() -> Iterator[None]:
 
 
 @contextmanager
-def progress_lines(say: Callable[[str], None], interval: float = INTERVAL) -> Iterator[None]:
+def progress_lines(say: Callable[[str], None], interval: float) -> Iterator[None]:
     """A line on what is being done, each ``interval`` seconds; none for work that ends before.
 
     By a thread, since a stage that takes long need not tell how far it is."""

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array, Matrix, stack
+from uids.system.display import line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rows:
     """X through a backend, y in 0..K−1, K."""
 
@@ -20,6 +21,10 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return line("Rows", {"rows": n, "features": d, "classes": self.classes})
 
     def take(self, index: Array) -> Rows:
         return Rows(self.X.rows(index), self.y[index], self.classes)

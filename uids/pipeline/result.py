@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from uids.backends import Array
 from uids.models import Fitted
 from uids.pipeline.metrics import Metrics
+from uids.pipeline.shown import plot_result, result_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,3 +54,11 @@ class Result:
         subset = self.metrics["subset"]
         kept = f"{subset['size']:.0f} of {len(self.row)} rows kept"
         return f"<uids.Result: {self.metrics['conclusion']['sentence']} {kept}>"
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+        """The loss of each model, and φ of the rows that were kept and dropped, by matplotlib; on
+        two ``axes``, or in a figure of its own."""
+        return plot_result(self, axes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +14,17 @@ from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
 from uids.scoring.leverage import Estimate, LeveragePlan, Task
 from uids.scoring.predicted import dropped_rows, newton_change
+from uids.scoring.shown import influence_html, influence_line, plot_influence
 from uids.solvers import AdoptedSolver, Solution
 from uids.system.tuning import NORMS, Norms
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TRUSTED = 1e-2  # identity error or residual beyond which signs and ranks of φ begin to be wrong
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Influence:
     """φ_i = −sᵀ ∇l_i(θ̂) with s = H⁻¹ Σ_j ∇l_j(θ̂) over the validation rows, for each row i.
 
@@ -169,6 +174,16 @@ class Influence:
 
     def _first_order(self, dropped: Array) -> float:
         return float(-self.phi[dropped].sum() / (len(self.train) * len(self.validation)))
+
+    def __repr__(self) -> str:
+        return influence_line(self)
+
+    def _repr_html_(self) -> str:
+        return influence_html(self)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """How many rows have which φ, by matplotlib; on ``axes``, or in a figure of its own."""
+        return plot_influence(self, axes)
 
 
 def influence_at(

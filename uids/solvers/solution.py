@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.backends import Array
+from uids.system.display import line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """s, and how far it can be trusted.
 
@@ -31,3 +32,8 @@ class Solution:
     @property
     def converged(self) -> bool:
         return self.status == "converged"
+
+    def __repr__(self) -> str:
+        how = {"status": self.status, "iterations": self.iterations}
+        how["relative residual"] = f"{self.relative_residual:.0e}"
+        return line("Solution", how | ({"note": self.note} if self.note else {}))

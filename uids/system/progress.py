@@ -33,6 +33,20 @@ def listening(callback: Progress | bool | None) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def overhearing(callback: Progress) -> Iterator[None]:
+    """The callback hears it too, beside whoever listens already."""
+    first = _listener.get()
+
+    def both(what: str, done: int, total: int) -> None:
+        callback(what, done, total)
+        if first is not None:
+            first(what, done, total)
+
+    with listening(both):
+        yield
+
+
 def tell(what: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:

@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
-from uids.app.progress import progress_bar
+from uids.app.progress import progress_shown
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.app.terminal import complain, say
@@ -31,7 +31,7 @@ def sweep(arguments: list[str]) -> int:
         config = load_trusted(loader, arguments, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
         settings = sweep_settings(config)
-        with progress_bar():
+        with progress_shown():
             points = plan(loader, config, arguments, settings.grids)
         if all(point.reason or point.skipped for point in points):
             raise UidsError(next((p.reason for p in points if p.reason), points[0].skipped))

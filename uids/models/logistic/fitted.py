@@ -10,9 +10,10 @@ from uids.backends import Array
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.products import losses_of, probabilities_of, product
 from uids.models.rows import Rows
+from uids.system.display import facts, line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedLogistic:
     """Logistic regression at Θ, of shape (d + b, k) with b = 1 if there is an intercept.
 
@@ -45,6 +46,21 @@ class FittedLogistic:
         P = self.probabilities(rows)
         P[np.arange(len(rows)), rows.y] -= 1
         return P[:, 1:] if self.classes == 2 else P
+
+    def facts(self) -> dict[str, object]:
+        """What it is, in a few words each."""
+        return {
+            "classes": self.classes,
+            "features": len(self.theta) // self.columns - self.intercept,
+            "intercept": self.intercept,
+            "C": self.C,
+        }
+
+    def __repr__(self) -> str:
+        return line("FittedLogistic", self.facts())
+
+    def _repr_html_(self) -> str:
+        return facts("logistic regression, fitted", self.facts())
 
     def curvature(self, rows: Rows, weights: Array | None = None) -> LogisticCurvature:
         return LogisticCurvature(self, rows, weights)

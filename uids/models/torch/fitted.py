@@ -11,6 +11,7 @@ from uids.backends import Array
 from uids.models.rows import Rows
 from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch.scores import RowLosses, ScoreFunction, Tensor, numpy
+from uids.system.display import facts, line
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,11 +57,21 @@ class FittedTorch:
         with torch.no_grad():
             return numpy(self.row_losses(self.evaluate(rows)[1], self.labels(rows)))
 
+    def facts(self) -> dict[str, object]:
+        """What it is, in a few words each."""
+        return {
+            "classes": self.classes,
+            "outputs": self.outputs,
+            "parameters": len(self.theta),
+            "C": self.C,
+            "damping": self.damping,
+        }
+
     def __repr__(self) -> str:
-        return (
-            f"<uids.models.FittedTorch: {self.classes} classes, {len(self.theta):,} parameters, "
-            f"C={self.C:g}>"
-        )
+        return line("FittedTorch", self.facts())
+
+    def _repr_html_(self) -> str:
+        return facts("torch model, fitted", self.facts())
 
     def curvature(self, rows: Rows, weights: Array | None = None) -> TorchCurvature:
         return TorchCurvature(self, rows, weights)
