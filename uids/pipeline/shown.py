@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from uids.pipeline.metrics import Metrics, PlainMeasures
-from uids.scoring.shown import DROPPED, KEPT, draw_influence, most_harmful
+from uids.scoring.shown import KEPT, OTHER, draw_influence, most_harmful
 from uids.system.display import paragraph, table
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def plot_result(result: Result, axes: Sequence[Axes] | None) -> Sequence[Axes]:
     part, models = judged(result.metrics)
     losses = [measures["logloss"] for measures in models.values()]
     best = min(losses)
-    colours = [DROPPED if loss == best else KEPT for loss in losses]
+    colours = [KEPT if loss == best else OTHER for loss in losses]
     left.barh(list(models), losses, color=colours)
     left.invert_yaxis()  # the first above the others, as in the tables
-    left.set_xlabel(f"{part} logloss   (red: the lowest)")
+    left.set_xlabel(f"{part} logloss   (blue: the lowest)")
     draw_influence(right, result.influence, result.kept)
     return axes

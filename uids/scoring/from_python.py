@@ -114,7 +114,8 @@ def score(
     try:
         return influence_at(fitted.curvature(rows), rows, judges, solver, probes, seed)
     except UidsError as error:
-        if not trained or not isinstance(error.__cause__, ValueError | IndexError):
+        misfit = isinstance(error.__cause__, ValueError | IndexError)
+        if not trained or not misfit or isinstance(error.__cause__, np.linalg.LinAlgError):
             raise  # fitted here, so it fits: the fault is another's
         d = rows.X.shape[1]
         raise UidsError(

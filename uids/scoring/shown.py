@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LISTED = 10  # rows that a notebook shows of those that harm most
 BINS = 60  # of a histogram
-KEPT, DROPPED, ZERO = "#3b6ea5", "#c44e52", "#8c8c8c"  # the colours of the report
+KEPT, DROPPED, OTHER = "#3b6ea5", "#c44e52", "#8c8c8c"  # the colours of the report
 
 
 def influence_line(influence: Influence) -> str:
@@ -65,7 +65,7 @@ def draw_influence(axes: Axes, phi: Array, kept: Array | None = None) -> None:
         axes.bar(middle, count, width, color=DROPPED, label="dropped")
         axes.bar(middle, stay, width, color=KEPT, label="kept")
         axes.legend()
-    axes.axvline(0, color=ZERO, linewidth=0.8)
+    axes.axvline(0, color=OTHER, linewidth=0.8)
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.5)  # or a bin with one row would have no height
     axes.set_xlabel("influence φ   (right of 0: the row harms)")
