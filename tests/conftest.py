@@ -48,6 +48,8 @@ def cli(tmp_path, monkeypatch, capsys):
     from uids.app.cli import main
 
     monkeypatch.chdir(tmp_path)
+    # On a busy machine a short run takes long, and would say so.
+    monkeypatch.setattr("uids.app.progress.INTERVAL", 3600.0)
 
     def call(*arguments: str):
         GlobalHydra.instance().clear()

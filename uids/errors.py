@@ -64,7 +64,7 @@ def shown(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__} itself: call it, {value.__name__}(…)"
     words = " ".join(repr(value).split())
-    return words if len(words) <= SHOWN else f"a {type(value).__name__}"
+    return words if len(words) <= SHOWN else f"a value of type {type(value).__name__}"
 
 
 def one_line(error: BaseException) -> str:

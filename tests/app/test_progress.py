@@ -166,7 +166,7 @@ def test_the_log_of_a_run_has_its_stages_and_their_times(cli, tmp_path):
     [path] = tmp_path.glob("outputs/*/*/uids.log")
     lines = path.read_text().splitlines()
     for stage in set(STAGES) - {"choose"}:
-        assert sum(line.endswith(f" s: {stage}") or f" s: {stage} " in line for line in lines) == 1
+        assert any(line.endswith(f" s: {stage}") or f" s: {stage} " in line for line in lines)
     assert re.search(r"done: load [\d.]+ s, fit [\d.]+ s, .*total [\d.]+ s$", lines[-1])
 
 

@@ -77,7 +77,7 @@ def test_the_mapping_that_is_handed_in_stays_as_it_is():
         ({"C": 1.0}, 'model={"name": "logreg", "C": 1.0}'),
         ({"solver": CG(), "on_failure": "warn"}, 'solver={"name": "cg", "on_failure": \'warn\'}'),
         ({"sampler": Own(), "gamma": 2}, "sampler=Own(gamma=2)"),
-        ({"validation": 0.3}, 'split={"validation": 0.3}'),
+        ({"kind": "sequential"}, 'split={"kind": \'sequential\'}'),
         ({"folds": 3}, 'choose={"folds": 3}'),
     ],
 )
@@ -115,7 +115,7 @@ def test_influence_refuses_keywords_in_the_same_words():
         ({"sampler": {"name": 3}}, "has its name under 'name'"),
         ({"sampler": {"name": "sigmoid", 3: 1}}, "has its name under 'name'"),
         ({"sampler": Sigmoid}, r"not the class Sigmoid itself: call it, Sigmoid\(…\)"),
-        ({"backend": np.zeros((100, 100))}, "not a ndarray"),
+        ({"backend": np.zeros((100, 100))}, "not a value of type ndarray"),
         ({"model": {"name": "logreg", "C": "much"}}, "C must be positive or 'auto'"),
     ],
 )

@@ -12,19 +12,22 @@ from uids.pipeline.metrics import Seconds
 from uids.system.progress import overhearing
 from uids.system.visible import visible
 
-INTERVAL = 10.0  # seconds between two lines on the same stage, or on long work within one
+INTERVAL = 10.0  # seconds without a line, after which there is one on what goes on
 
 
 @contextmanager
 def stages_logged(log: logging.Logger, interval: float = INTERVAL) -> Iterator[None]:
-    """A line when a stage begins for the first time, and now and then while it goes on."""
+    """A line when a stage begins for the first time, and now and then on what goes on."""
     began = time.monotonic()
-    last = dict.fromkeys(STAGES, -interval)
+    seen: set[str] = set()
+    last = 0.0  # seconds from the beginning to the line before
 
     def hear(what: str, done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic() - began
-        if now - last.setdefault(what, now) >= interval:
-            last[what] = now
+        if (what in STAGES and what not in seen) or now - last >= interval:
+            seen.add(what)
+            last = now
             far = f" {done:,}/{total:,}" if total > 1 else ""
             log.info("%.2f s: %s%s", now, visible(what), far)
 
