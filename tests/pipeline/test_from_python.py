@@ -77,7 +77,7 @@ def test_the_mapping_that_is_handed_in_stays_as_it_is():
         ({"C": 1.0}, 'model={"name": "logreg", "C": 1.0}'),
         ({"solver": CG(), "on_failure": "warn"}, 'solver={"name": "cg", "on_failure": \'warn\'}'),
         ({"sampler": Own(), "gamma": 2}, "sampler=Own(gamma=2)"),
-        ({"kind": "sequential"}, 'split={"kind": \'sequential\'}'),
+        ({"kind": "sequential"}, "split={\"kind\": 'sequential'}"),
         ({"folds": 3}, 'choose={"folds": 3}'),
     ],
 )
