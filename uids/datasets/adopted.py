@@ -59,9 +59,8 @@ def adopt(loaded: Any, name: str) -> Data:
         raise UidsError(
             f"dataset {name!r}: load() must give (X, y) or uids.Data, not {type(loaded).__name__}"
         )
-    optional = {
-        field: getattr(loaded, field, None) for field in ("validation", "test", "paper_rows")
-    }
+    fields = ("validation", "test", "paper_rows", "features")
+    optional = {field: getattr(loaded, field, None) for field in fields}
     checked = check(Data(loaded.X, loaded.y, **optional), name)
     return without_empty_columns(checked, name)
 

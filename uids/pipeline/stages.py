@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Loaded:
     flipped: npt.NDArray[np.bool_]  # the training rows that ``noise`` made wrong
     test_from_train: bool  # the test rows were split off a file whose rows are only for training
     about: DatasetMetrics
+    features: Sequence[str] | None  # the names of the columns, where they have some
 
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
@@ -62,6 +64,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             flipped,
             shares.test is not None and shares.test.origin == "train" and not together,
             describe_data(parts.dataset.name, shares, data.X.shape[1]),
+            data.features,
         )
 
 
