@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +125,7 @@ def fit_and_score(
             )
         else:
             influence = influence_at(curvature, train, validation, parts.solver, *options)
+        influence = replace(influence, labels=loaded.labels, features=loaded.features)
         check = known.check if known else check_validation(full, influence)
         if known is None:
             fit_cache.save(path, full.theta, influence, check)

@@ -188,9 +188,10 @@ class Explainer:
 
     @cached_property
     def typical(self) -> Typical:
-        """Over rows that do not harm; of sparse rows with many columns, those that matter here."""
-        train, harmless = self.found.train, self.found.phi <= 0
-        sample = self._some(harmless if harmless.any() else ~harmless, wanted_typical(train))
+        """Over other rows that do not harm; of many sparse columns, those that the rows have."""
+        train, others = self.found.train, self.found.phi <= 0
+        others[self.index] = False
+        sample = self._some(others if others.any() else ~others, wanted_typical(train))
         columns = None
         if train.X.sparse and train.X.shape[1] > FEW_COLUMNS:
             columns = np.unique(train.X.rows(self.index).fetch().indices).astype(np.int64)

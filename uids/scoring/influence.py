@@ -236,11 +236,13 @@ def influence(
     probes: int = 256,
     seed: int = 0,
     progress: Progress | None = None,
+    features: Sequence[str] | None = None,
 ) -> Influence:
     """The influence of the rows of ``train``, a pair (X, y), on the loss of ``validation``.
 
     ``model`` is a registered name, a model component, or a model that is fitted already; the
-    others are names or components. ``progress(what, done, total)`` hears of a long fit.
+    others are names or components. ``progress(what, done, total)`` hears of a long fit;
+    ``features`` are names of the columns.
 
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
@@ -250,7 +252,7 @@ def influence(
     for name, pair in (("train", train), ("validation", validation)):
         if not (isinstance(pair, tuple) and len(pair) == 2):
             raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
-    data = check(Data(*train, validation=validation), "train")
+    data = check(Data(*train, validation=validation, features=features), "train")
     labels, y, parts = encode(data)
     rows = Rows(adopt(backend, data.X), y, len(labels))
     judges = Rows(adopt(backend, data.sources["validation"]), parts["validation"].y, len(labels))
@@ -276,4 +278,4 @@ def influence(
             f"not at its optimum; {change}",
             stacklevel=2,
         )
-    return replace(scored, labels=labels)
+    return replace(scored, labels=labels, features=features)

@@ -25,6 +25,7 @@ ROWS = 4096  # that are enough for medians
 NORMAL = 1.4826  # standard deviations of a normal distribution in a median distance from its median
 CLIP = 3.0  # spreads, beyond which a value says nothing about how features go together
 RIDGE = 0.1  # on correlations
+ENOUGH = 10  # rows with another value, from which on a spread is one
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Typical:
 
     columns: npt.NDArray[np.int64]
     median: Array  # (K, c)
-    spread: Array  # (c,); 0 where all rows have the median
+    spread: Array  # (c,); 0 where all rows have the median, ∞ where too few have another value
     precision: Array | None  # P, (c, c)
     unseen: float  # strangeness of any other value where the spread is 0
 
@@ -93,10 +94,10 @@ def medians_of(X: Array, rows: Rows) -> Array:
 
 
 def spreads_of(distance: Array) -> Array:
-    """The median of |distance| over the rows where it is not 0, in standard deviations, (c,)."""
+    """The median of |distance| over the rows where it is not 0, as a standard deviation, (c,)."""
     D = np.abs(distance)
     other = (D > 0).sum(axis=0)
     D[D == 0] = np.inf
     D.sort(axis=0)
     middle = D[np.maximum(other - 1, 0) // 2, np.arange(D.shape[1])]
-    return np.where(other > 0, NORMAL * middle, 0.0)
+    return np.where(other >= ENOUGH, NORMAL * middle, np.where(other > 0, np.inf, 0.0))
