@@ -185,8 +185,8 @@ class Norms:
     pair_tol: float = 0.1
     # Products with H that such a solve takes.
     pair_products: int = 5
-    # Work that a run may put into the reasons of its most harmful rows: a second.
-    reason_work: float = 1e9
+    # Work that a run may put into the solves for its reasons: half a second.
+    reason_work: float = 5e8
     # Bytes of a temporary.
     block: int = 2**25
     # Work of the leverages of all rows, up to which each run tests whether the validation rows are
