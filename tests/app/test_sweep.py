@@ -47,6 +47,7 @@ def test_a_sweep_is_one_table_and_is_not_done_twice(cli, folder):
     before = stamps(folder)
     assert len(before) == 4
     assert (folder / "report.html").exists()
+    assert not list(folder.glob("*/reasons.json"))
 
     code, out, _ = cli("-m", *words)
     assert (code, out.count("done: ")) == (0, 0)
@@ -69,6 +70,12 @@ def test_a_sweep_is_one_table_and_is_not_done_twice(cli, folder):
     code, out, _ = cli("sampler=sigmoid", "sampler.alpha=1", "ratio=0.8", FAST, "cache=false", "-m")
     assert out.count("done: ") == 1
     assert len(stamps(folder)) == 6
+
+
+def test_the_points_of_a_sweep_have_reasons_if_they_are_asked_for(cli, folder):
+    code, _, err = cli("seed=0,1", FAST, "sweep.reasons=true", "-m")
+    assert code == 0, err
+    assert len(list(folder.glob("*/reasons.json"))) == 2
 
 
 def test_the_table_is_rebuilt_from_the_files(cli, folder):

@@ -87,6 +87,38 @@ def test_tables(folder):
     assert not set(judges) & set(table["row"])
 
 
+def test_the_reasons_of_the_most_harmful_rows(folder):
+    content = json.loads((folder / "reasons.json").read_text())
+    assert (content["validation_rows"], content["note"]) == ("file", "")
+    table = pd.read_parquet(folder / "influence.parquet").set_index("row")
+    worst = table["influence"].sort_values(ascending=False).index[:20]
+    assert [row["row"] for row in content["rows"]] == list(worst)
+    for row in content["rows"]:
+        line = table.loc[row["row"]]
+        assert (row["label"], row["id"]) == (str(line["label"]), None)
+        assert row["suggested_label"] == str(line["suggested_label"])
+        for name in ("influence", "change", "label_error"):
+            assert row[name] == pytest.approx(line[name])
+        assert 0 < row["loo_probability"] < 1
+        shapes = {
+            "features": (5, {"name", "value", "typical", "part"}),
+            "hurts": (5, {"row", "label", "influence"}),
+            "helps": (5, {"row", "label", "influence"}),
+            "neighbours": (3, {"row", "label", "distance"}),
+        }
+        for name, (most, keys) in shapes.items():
+            assert 1 <= len(row[name]) <= most
+            assert all(set(each) == keys for each in row[name])
+
+
+def test_reasons_that_are_not_wanted_are_not_left_from_before(tmp_path):
+    result = uids.run(repeats=1)
+    write_run(tmp_path, result, "uids")
+    assert (tmp_path / "reasons.json").exists()
+    write_run(tmp_path, result, "uids", reasons=False)
+    assert not (tmp_path / "reasons.json").exists()
+
+
 def test_the_page_stands_alone(folder):
     text = (folder / "report.html").read_text()
     assert not re.search(r'(src|href)\s*=\s*"?(https?:)?//', text)

@@ -41,7 +41,8 @@ def job(config: DictConfig) -> None:
             refuse_sweep(config, about)
         with warnings_in_one_line():
             result = run(build(config, overrides))
-        write_run(folder, result, command(overrides, about.runtime.config_sources))
+        words = command(overrides, about.runtime.config_sources)
+        write_run(folder, result, words, reasons=single or config.sweep.reasons)
     except Exception as error:
         reason = explain(error)
         plain = OmegaConf.to_container(config, resolve=False, throw_on_missing=False)

@@ -70,10 +70,8 @@ def as_pairs(loaded: Any, name: str) -> Data:
         raise UidsError(
             f"dataset {name!r}: load() must give (X, y) or uids.Data, not {type(loaded).__name__}"
         )
-    optional = {
-        field: getattr(loaded, field, None) for field in ("validation", "test", "paper_rows")
-    }
-    return Data(loaded.X, loaded.y, **optional)
+    fields = ("validation", "test", "paper_rows", "features")
+    return Data(loaded.X, loaded.y, **{field: getattr(loaded, field, None) for field in fields})
 
 
 @dataclass(frozen=True)

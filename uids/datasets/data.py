@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -31,6 +32,7 @@ class Data:
     X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
     source has its own validation or test rows, they are pairs (X, y) with the same features.
     ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
+    ``features`` are the names of the d columns, where they have some.
     """
 
     X: Any
@@ -38,6 +40,7 @@ class Data:
     validation: Pair | None = None
     test: Pair | None = None
     paper_rows: int | None = None
+    features: Sequence[str] | None = None
 
     @property
     def separate(self) -> Parts:
@@ -69,6 +72,10 @@ def check(data: Data, name: str) -> Data:
     """The data as dense or CSR, in floating point, finite, every row with its label; or an error
     that says what is wrong. Nothing is copied unless the form demands it."""
     X, y = _checked(data.X, data.y, f"dataset {name!r}")
+    if data.features is not None and len(data.features) != X.shape[1]:
+        raise UidsError(
+            f"dataset {name!r} has {X.shape[1]} features and {len(data.features)} names for them"
+        )
     parts: Parts = {}
     for part, (X_part, y_part) in data.separate.items():
         parts[part] = _checked(X_part, y_part, f"dataset {name!r}, {part} rows")

@@ -39,8 +39,13 @@ def without_empty_columns(data: Data, name: str) -> Data:
     )
     narrow = {part: _renumbered(X, used) for part, X in matrices.items()}
     pairs: Parts = {part: (narrow[part], y) for part, (_, y) in data.separate.items()}
+    names = None if data.features is None else [data.features[column] for column in used]
     return replace(
-        data, X=narrow["train"], validation=pairs.get("validation"), test=pairs.get("test")
+        data,
+        X=narrow["train"],
+        validation=pairs.get("validation"),
+        test=pairs.get("test"),
+        features=names,
     )
 
 

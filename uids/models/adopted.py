@@ -67,6 +67,12 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
             forms = self.value.row_forms()
         return None if forms is None else AdoptedForms(forms, self.blame)
 
+    def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array] | None:
+        if not isinstance(self.value, Curvature):
+            return None
+        with self.blame:
+            return self.value.feature_slopes(rows, s)
+
     def moved(self, step: Array, index: Array) -> AdoptedObjective | None:
         if not isinstance(self.value, Curvature):
             return None

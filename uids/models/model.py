@@ -136,6 +136,12 @@ class Curvature(Operator):
     def row_forms(self) -> RowForms | None:
         return None
 
+    def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array] | None:
+        """(A, b), of (rows, d) and (rows,), with ∇l_i(θ̂)ᵀ s = x_iᵀ A_i + b_i: what each feature of
+        a row says of the product, and the intercepts. Dense, and so for few rows; None where the
+        model is not linear in its features."""
+        return None
+
     def moved(self, step: Array, index: Array) -> Objective | None:
         """The same at θ̂ + step, over those of its rows alone, with the penalty as it is; None where
         the model cannot tell, or where H need not be positive definite there."""

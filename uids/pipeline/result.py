@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from uids.backends import Array
 from uids.models import Fitted
 from uids.pipeline.metrics import Metrics
+from uids.pipeline.reasons import Reasons
 from uids.pipeline.shown import plot_result, result_html
+from uids.scoring.reason import Reason
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +35,7 @@ class Result:
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
+    why: Reasons  # what the rows are explained with
 
     @property
     def change(self) -> Array:
@@ -49,6 +53,18 @@ class Result:
             "label_error": self.label_error,
             "suggested_label": self.suggested_label,
         }
+
+    @cached_property
+    def reasons(self) -> list[Reason]:
+        """Why the twenty most harmful rows harm; computed when it is first asked for."""
+        return self.why.most_harmful()
+
+    def explain(self, rows: Sequence[int] | Array) -> list[Reason]:
+        """Why training rows harm or help, by their numbers as in ``row``.
+
+        >>> result.explain(result.row[~result.kept])
+        """
+        return self.why.of(rows)
 
     def __repr__(self) -> str:
         subset = self.metrics["subset"]

@@ -14,6 +14,7 @@ from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.decide import decide
 from uids.pipeline.judge import Judge
+from uids.pipeline.reasons import Reasons
 from uids.pipeline.record import record
 from uids.pipeline.refits import refits
 from uids.pipeline.result import Result
@@ -77,6 +78,14 @@ def run_components(
         for refit in refits(settings, loaded, decided, clock, judge.has_test):
             judge.add(refit)
         metrics = record(parts, settings, loaded, decided, judge, clock)
+    why = Reasons(
+        decided.scored.influence,
+        loaded.row,
+        loaded.validation_row,
+        judge.kept,
+        decided.labels,
+        loaded.labels,
+    )
     return Result(
         metrics=metrics,
         row=loaded.row,
@@ -91,6 +100,7 @@ def run_components(
         full=decided.full.value,
         subset=judge.first.subset.value,
         final=judge.first.final.value,
+        why=why,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ class Loaded:
     flipped: npt.NDArray[np.bool_]  # the training rows that ``noise`` made wrong
     test_from_train: bool  # the test rows were split off a file whose rows are only for training
     about: DatasetMetrics
+    features: Sequence[str] | None  # the names of the columns, where they have some
 
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
@@ -62,6 +64,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             flipped,
             shares.test is not None and shares.test.origin == "train" and not together,
             describe_data(parts.dataset.name, shares, data.X.shape[1]),
+            data.features,
         )
 
 
@@ -122,6 +125,7 @@ def fit_and_score(
             )
         else:
             influence = influence_at(curvature, train, validation, parts.solver, *options)
+        influence = replace(influence, labels=loaded.labels, features=loaded.features)
         check = known.check if known else check_validation(full, influence)
         if known is None:
             fit_cache.save(path, full.theta, influence, check)

@@ -6,6 +6,7 @@
 |                     | change, label_error, suggested_label                              |
 | subset.csv          | the kept row numbers, one a line                                  |
 | validation.csv      | those of the validation rows, if split off the training file      |
+| reasons.json        | why the twenty most harmful rows harm; not of a sweep's points    |
 | figures/*.png       | the report's figures                                              |
 | report.html         | the report, one self-contained file                               |
 | metrics.json        | every number                                                      |
@@ -14,6 +15,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,10 +35,11 @@ from uids.report.table import run_table
 from uids.system.files import replacing, write_json
 
 METRICS = "metrics.json"
+REASONS = "reasons.json"
 REASON = 150  # characters that are shown of what is wrong with a damaged file
 
 
-def write_run(folder: Path, result: Result, command: str) -> None:
+def write_run(folder: Path, result: Result, command: str, reasons: bool = True) -> None:
     metrics = result.metrics.copy()
     metrics["command"] = command
     table = pa.table(
@@ -59,8 +62,25 @@ def write_run(folder: Path, result: Result, command: str) -> None:
         if len(rows):
             with replacing(folder / f"{name}.csv") as temporary:
                 np.savetxt(temporary, rows, fmt="%d")
+    if reasons:
+        write_reasons(folder / REASONS, result)
+    else:  # those of an earlier run would be taken for its own
+        (folder / REASONS).unlink(missing_ok=True)
     write_page(folder, metrics, table)
     write_json(folder / METRICS, metrics)
+
+
+def write_reasons(path: Path, result: Result) -> None:
+    began = time.perf_counter()
+    reasons = result.reasons
+    seconds = time.perf_counter() - began
+    content = {
+        "validation_rows": result.why.validation_rows,
+        "note": result.why.note(reasons),
+        "seconds": seconds,
+        "rows": [reason.as_dict() for reason in reasons],
+    }
+    write_json(path, content)
 
 
 def plain_labels(labels: Array) -> Array:

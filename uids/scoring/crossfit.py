@@ -92,7 +92,7 @@ def crossfit(
             scored.probes,
             scored.seed,
             scored.tuning,
-            scored,
+            whole=scored,
         )
         scores = Scores(influence.phi, loss, train.y, influence, full)
         scored_folds.append(Fold(scores, validation.take(place), seen, place))

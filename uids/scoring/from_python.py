@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def influence(
     probes: int = 256,
     seed: int = 0,
     progress: Progress | bool | None = None,
+    features: Sequence[str] | None = None,
     **fields: object,
 ) -> Influence:
     """The influence of the rows of ``train``, a pair (X, y), on the loss of ``validation``.
@@ -40,7 +42,7 @@ def influence(
     ``LogisticRegression`` of scikit-learn's (also at the end of a Pipeline), or a
     ``torch.nn.Module``, beside which ``loss`` and other ``fields`` of the model ``torch_module``
     may stand. The others are names, dictionaries or components. ``progress`` is True for a bar, or
-    a function of (what, done, total).
+    a function of (what, done, total); ``features`` are names of the columns.
 
     >>> found = uids.influence("logreg", (X, y), (X_val, y_val))
     >>> found.phi.argsort()[-10:]      # the ten rows that harm most
@@ -50,7 +52,7 @@ def influence(
     chosen = None if is_fitted(model) else adopt_model(model, {"C": np.inf, **fields})
     if not is_network(model):
         refuse_keywords(fields, chosen, chosen_solver, chosen_backend)
-    rows, judges, labels = rows_of(train, validation, steps, chosen_backend)
+    rows, judges, labels = rows_of(train, validation, steps, chosen_backend, features)
     with listening(progress):
         trained = adopt_fitted(model) if chosen is None else chosen.trained(rows, labels)
         fitted = trained if chosen is None or trained else chosen.fit(rows)
@@ -65,7 +67,7 @@ def influence(
             f"not at its optimum; {change}",
             stacklevel=3,  # of whoever called uids.influence
         )
-    return scored
+    return replace(scored, labels=labels, features=features)
 
 
 def refuse_keywords(
@@ -86,13 +88,15 @@ def rows_of(
     validation: tuple[Any, Any],
     steps: Steps | None,
     backend: AdoptedBackend,
+    features: Sequence[str] | None,
 ) -> tuple[Rows, Rows, Any]:
     """(training rows, validation rows, labels of the classes), checked, through the backend."""
     for name, pair in (("train", train), ("validation", validation)):
         if not (isinstance(pair, tuple) and len(pair) == 2):
             raise UidsError(f"{name} must be a pair (X, y), not {type(pair).__name__}")
     data = Data(*train, validation=validation)
-    data = check(data if steps is None else steps.encoded(data), "train")
+    data = data if steps is None else steps.encoded(data)
+    data = check(replace(data, features=features), "train")
     labels, y, parts = encode(data)
     rows = Rows(backend.matrix(data.X), y, len(labels))
     judges = backend.matrix(data.sources["validation"])

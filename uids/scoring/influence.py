@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
+from uids.scoring.explain import explain
 from uids.scoring.leverage import Estimate, LeveragePlan, Task
 from uids.scoring.predicted import dropped_rows, newton_change
+from uids.scoring.reason import Reason
+from uids.scoring.row_steps import row_positions, some_pairs
 from uids.scoring.shown import influence_html, influence_line, plot_influence
 from uids.solvers import AdoptedSolver, Solution
 from uids.system.tuning import NORMS, Norms
@@ -41,6 +44,8 @@ class Influence:
     probes: int = 256  # random vectors: an error of √(1/512) = 4 % in a norm
     seed: int = 0
     tuning: Norms = NORMS
+    labels: Array | None = None  # the original label of each class
+    features: Sequence[str] | None = None  # the names of the columns
 
     @cached_property
     def identity_error(self) -> float:
@@ -74,10 +79,10 @@ class Influence:
 
     @cached_property
     def _psi(self) -> Estimate:
-        return self._task.norms()
+        return self.task.norms()
 
     @property
-    def _task(self) -> Task:
+    def task(self) -> Task:
         return Task(self.curvature, self.train, self.solver, self.probes, self.seed, self.tuning)
 
     @cached_property
@@ -94,7 +99,7 @@ class Influence:
     def leverage_plan(self) -> LeveragePlan:
         """How leverage, corrected, self_influence and the leave-one-out numbers will be computed,
         and about how much work that is: known before any is done."""
-        return self._task.plan(self._row_forms)
+        return self.task.plan(self._row_forms)
 
     @property
     def leverage_error(self) -> float:
@@ -104,7 +109,7 @@ class Influence:
 
     @cached_property
     def _estimate(self) -> Estimate:
-        return self._task.forms(self._row_forms)
+        return self.task.forms(self._row_forms)
 
     @property
     def _forms(self) -> Array:
@@ -140,12 +145,39 @@ class Influence:
         """The loss of each row under the model without it: what its training loss hides."""
         return self._row_forms.loo_loss(self.train, self._forms)
 
-    def pairs(self) -> Iterator[tuple[int, Array]]:
-        """(j, block) with block[i, l] the influence of training row i on validation row j + l.
+    @overload
+    def pairs(self) -> Iterator[tuple[int, Array]]: ...
 
-        The columns of all blocks together sum to φ. Memory is bounded whatever n, m and d are.
+    @overload
+    def pairs(self, rows: Sequence[int] | Array) -> Array: ...
+
+    def pairs(
+        self, rows: Sequence[int] | Array | None = None
+    ) -> Iterator[tuple[int, Array]] | Array:
+        """The influence of single training rows on single validation rows.
+
+        Of some ``rows``, by position or by a mask: an array (rows, m) whose rows sum to φ_i, by one
+        solve for each of them. Of all: blocks (j, block) with block[i, l] the influence of training
+        row i on validation row j + l, in bounded memory whatever n, m and d are.
         """
-        width = self._task.width()
+        if rows is None:
+            return self._all_pairs()
+        index = row_positions(rows, len(self.train))
+        if len(index) > len(self.validation):  # fewer solves that way
+            return np.hstack([block[index] for _, block in self._all_pairs()])
+        return some_pairs(self.task, self.validation, index)
+
+    def explain(self, rows: Sequence[int] | Array, kept: Array | None = None) -> list[Reason]:
+        """Why each of ``rows`` (positions, or a mask) harms or helps: the features and the
+        validation rows that carry φ_i, what the model without it says of its label, and its nearest
+        neighbours of another label among the rows ``kept``, by default those that do not harm.
+
+        >>> found.explain(found.phi.argsort()[-3:])
+        """
+        return explain(self, rows, kept)
+
+    def _all_pairs(self) -> Iterator[tuple[int, Array]]:
+        width = self.task.width()
         for first in range(0, len(self.validation), width):
             index = np.arange(first, min(first + width, len(self.validation)))
             G = self.curvature.row_gradients(self.validation.take(index))

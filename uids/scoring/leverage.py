@@ -163,6 +163,16 @@ class Task:
         width = min(self.width(), self.tuning.probe_block)
         return [min(width, self.probes - first) for first in range(0, self.probes, width)]
 
+    def pair_work(self, iterations: int) -> float:
+        """Of one row's H⁻¹ ∇l_i, to ``pair_tol``; ``iterations`` is what a solve took that went to
+        the end, on the same H."""
+        products = max(self.tuning.pair_products, iterations // 10)
+        return products * (self.curvature.product_work / self._speed() + 10 * self.curvature.size)
+
+    def roughly(self, G: Array) -> Array:
+        """H⁻¹ G to ``pair_tol``."""
+        return self._solved(G, self.tuning.pair_tol)
+
     def _solved(self, B: Array, tol: float) -> Array:
         most = self.tuning.probe_most
         solution = rough(self.curvature, B, self._precondition(B), tol, most)

@@ -18,6 +18,7 @@ class Stream(IntEnum):
     LEVERAGE = 4  # vectors behind the estimate of leverage and self-influence
     FOLDS = 5  # which validation rows judge together
     VALIDATION_NOISE = 6  # which validation labels are flipped, and to what
+    REASONS = 7  # which rows a row is compared with, where there are too many
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

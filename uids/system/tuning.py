@@ -180,6 +180,13 @@ class Norms:
     probe_block: int = 32
     # Products that a probe may take at most.
     probe_most: int = 2000
+    # Relative residual of the solves behind the influence on single validation rows, where a limit
+    # is set to their work.
+    pair_tol: float = 0.1
+    # Products with H that such a solve takes.
+    pair_products: int = 5
+    # Work that a run may put into the solves for its reasons: half a second.
+    reason_work: float = 5e8
     # Bytes of a temporary.
     block: int = 2**25
     # Work of the leverages of all rows, up to which each run tests whether the validation rows are

@@ -25,5 +25,7 @@ class SweepSettings:
         metadata={"help": "several grids in one sweep (in an experiment file)"},
     )
 
+    reasons: bool = key(False, "write reasons.json for each point of a sweep too")
+
     def __post_init__(self) -> None:
         require(self.report in REPORTS, "sweep.report", one_of(REPORTS), self.report)

@@ -19,5 +19,7 @@ class Digits:
     def load(self) -> Data:
         from sklearn.datasets import load_digits
 
-        X, y = load_digits(return_X_y=True)
-        return Data(X / DARKEST if self.scale else X, y)
+        loaded = load_digits()
+        X, y = loaded.data, loaded.target
+        names = [str(name) for name in loaded.feature_names]
+        return Data(X / DARKEST if self.scale else X, y, features=names)

@@ -20,7 +20,8 @@ class Wine:
     def load(self) -> Data:
         from sklearn.datasets import load_wine
 
-        X, y = load_wine(return_X_y=True)
+        loaded = load_wine()
+        X, y = loaded.data, loaded.target
         if self.scale:
             X = (X - X.mean(axis=0)) / X.std(axis=0)
-        return Data(X, y)
+        return Data(X, y, features=[str(name) for name in loaded.feature_names])

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from uids.backends import Array
 from uids.models.logistic.advice import advice, has_head
-from uids.models.logistic.products import add, outer, product, transposed
+from uids.models.logistic.products import add, outer, product, slopes, transposed
 from uids.models.model import Objective, RowForms
 from uids.models.rows import Rows
 from uids.solvers import Advice, Dual, Precondition
@@ -262,6 +262,10 @@ class LogisticCurvature(Objective):
         from uids.models.logistic.leverage import LogisticForms
 
         return LogisticForms(self)
+
+    def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array]:
+        S = s.reshape(-1, self.fitted.columns)
+        return slopes(self.residuals(rows), S, self.fitted.intercept)
 
     def moved(self, step: Array, index: Array) -> LogisticCurvature:
         fitted = replace(self.fitted, theta=self.fitted.theta + step)

@@ -53,6 +53,12 @@ def outer(rows: Rows, R: Array, intercept: bool) -> Array:
     return np.einsum("ij,ik->jki", X, R).reshape(X.shape[1] * R.shape[1], -1)
 
 
+def slopes(R: Array, S: Array, intercept: bool) -> tuple[Array, Array]:
+    """(A, b) with Σ_k R_ik x_iᵀ S_k = x_iᵀ A_i + b_i, the last row of S being the intercepts."""
+    A = R @ S.T
+    return (A[:, :-1], A[:, -1]) if intercept else (A, np.zeros(len(A)))
+
+
 def probabilities_of(Z: Array) -> Array:
     """(n, K) from scores (n, k): one column is the log-odds of class 1, K columns are softmax's."""
     if Z.shape[1] == 1:

@@ -11,7 +11,7 @@ import torch
 from torch.func import grad, hessian, jacrev, jvp, vmap
 
 from uids.backends import Array
-from uids.models.logistic.products import outer
+from uids.models.logistic.products import outer, slopes
 from uids.models.model import Objective
 from uids.models.rows import Rows
 from uids.models.torch.scores import LinearScores, Tensor, numpy
@@ -206,6 +206,13 @@ class TorchCurvature(Objective):
             return self.fitted.row_losses(self.fitted.scores.value(theta, x[None]), label[None])[0]
 
         return numpy(vmap(grad(row_loss), in_dims=(None, 0, 0))(self._theta, data, y)).T
+
+    def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array] | None:
+        scores = self.fitted.scores
+        if not isinstance(scores, LinearScores):
+            return None
+        S = s.reshape(-1, scores.columns)
+        return slopes(numpy(self._slopes(rows)[1]), S, scores.intercept)
 
     def penalty_product(self, s: Array) -> float:
         return float((self.fitted.penalised * self.fitted.theta) @ s / self.fitted.C)

@@ -1,0 +1,96 @@
+"""Why rows of a run harm, in the numbers of the person's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from uids.backends import Array
+from uids.errors import UidsError
+from uids.scoring.explain import explain
+from uids.scoring.influence import Influence
+from uids.scoring.labels import LabelAudit
+from uids.scoring.neighbours import rows_wanted
+from uids.scoring.reason import Pair, Reason
+from uids.system.tuning import NORMS, Norms
+
+MOST = 20  # rows that a run explains by itself
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What there is to explain a run's rows with."""
+
+    influence: Influence
+    row: Array  # of each training row its number in the file
+    validation_row: Array  # the same, where the validation rows are of that file; or none
+    kept: npt.NDArray[np.bool_]
+    audit: LabelAudit
+    labels: Array  # the original label of each class
+    tuning: Norms = NORMS
+
+    @property
+    def validation_rows(self) -> str:
+        """What the number of a validation row is: that in the "file", or its "position"."""
+        return "file" if len(self.validation_row) else "position"
+
+    def of(self, numbers: Sequence[int] | Array) -> list[Reason]:
+        """By the numbers of training rows in the file, as in ``influence.parquet``."""
+        wanted = np.asarray(numbers)
+        order = np.argsort(self.row, kind="stable")
+        place = np.searchsorted(self.row, wanted, sorter=order).clip(max=len(order) - 1)
+        positions = order[place]
+        strange = wanted[self.row[positions] != wanted] if wanted.ndim == 1 else wanted
+        if len(strange):
+            raise UidsError(
+                f"no training row has the number {strange[0]}: see the numbers in result.row"
+            )
+        return self._told(positions, None)
+
+    def most_harmful(self) -> list[Reason]:
+        """Of the rows with the largest φ > 0, at a cost that is bounded."""
+        phi = self.influence.phi
+        positions = np.argsort(-phi, kind="stable")[:MOST]
+        return self._told(positions[phi[positions] > 0], self.tuning.reason_work)
+
+    def note(self, reasons: Sequence[Reason]) -> str:
+        """What was left out of them for the sake of time; empty where nothing was."""
+        sentences = []
+        known = sum(bool(reason.hurts or reason.helps) for reason in reasons)
+        if known < len(reasons):
+            sentences.append(
+                f"The influence on single validation rows is there for {known} of {len(reasons)} "
+                "rows: more would take too long; result.explain(rows) has it for any row."
+            )
+        kept, looked = int(self.kept.sum()), rows_wanted(self.influence.train)
+        if kept > looked:
+            sentences.append(f"Neighbours are the nearest among {looked:,} of {kept:,} kept rows.")
+        return " ".join(sentences)
+
+    def _told(self, positions: Array, limit: float | None) -> list[Reason]:
+        found = explain(self.influence, positions, self.kept, limit)
+        return [self._numbered(reason) for reason in found]
+
+    def _numbered(self, reason: Reason) -> Reason:
+        """With the numbers of the file for positions, and with what the label audit says."""
+        i, numbers = reason.row, self.validation_row
+
+        def renumbered(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+            if not len(numbers):
+                return pairs
+            return tuple(replace(pair, row=int(numbers[pair.row])) for pair in pairs)
+
+        return replace(
+            reason,
+            row=int(self.row[i]),
+            hurts=renumbered(reason.hurts),
+            helps=renumbered(reason.helps),
+            neighbours=tuple(
+                replace(near, row=int(self.row[near.row])) for near in reason.neighbours
+            ),
+            label_error=float(self.audit.error[i]),
+            suggested_label=self.labels[self.audit.suggested[i]],
+        )
