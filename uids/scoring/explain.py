@@ -54,7 +54,7 @@ def explain(
     return [
         reason
         for place, part in blocks(index, width)
-        for reason in explainer.reasons(part, place < most)
+        for reason in explainer.reasons(place, part, place < most)
     ]
 
 
@@ -67,15 +67,15 @@ class Explainer:
     among: Array  # a mask: there neighbours are looked for
     steps: RowSteps
 
-    def reasons(self, part: Index, with_pairs: bool) -> list[Reason]:
-        """Of some of the rows."""
+    def reasons(self, place: int, part: Index, with_pairs: bool) -> list[Reason]:
+        """Of some of the rows, which come after ``place`` others."""
         found = self.found
         rows = found.train.take(part)
         steps = self.steps.solved(rows) if with_pairs else None
         loo = self._loo(part, rows, steps)
         hurts, helps = self._pairs(steps, len(part))
         features, parts = self._features(part, rows)
-        neighbours = self._neighbours(rows)
+        neighbours = self.neighbours[place : place + len(part)]
         size = len(found.train) * len(found.validation)
         return [
             Reason(
@@ -159,11 +159,15 @@ class Explainer:
             parts.append(Parts(typical.columns[there], own[r, there], float(-slopes[1][r])))
         return features, parts
 
-    def _neighbours(self, rows: Rows) -> list[tuple[Neighbour, ...]]:
-        near, labels = self.neighbourhood.nearest(rows, NEIGHBOURS), self.neighbourhood.rows.y
+    @cached_property
+    def neighbours(self) -> list[tuple[Neighbour, ...]]:
+        """Of all rows at once: each time, the rows among which they are have to be transposed."""
+        train = self.found.train
+        sample = self._some(self.among, wanted_near(train))
+        near = Neighbourhood(train.take(sample)).nearest(train.take(self.index), NEIGHBOURS)
         return [
             tuple(
-                Neighbour(int(self.sample[place]), self._label(labels[place]), float(distance))
+                Neighbour(int(sample[place]), self._label(train.y[sample[place]]), float(distance))
                 for place, distance in zip(places, distances, strict=True)
             )
             for places, distances in near
@@ -176,15 +180,6 @@ class Explainer:
     def _feature(self, column: int) -> str:
         names = self.found.features
         return f"column {column}" if names is None else names[column]
-
-    @cached_property
-    def sample(self) -> Index:
-        """Among which neighbours are looked for."""
-        return self._some(self.among, wanted_near(self.found.train))
-
-    @cached_property
-    def neighbourhood(self) -> Neighbourhood:
-        return Neighbourhood(self.found.train.take(self.sample))
 
     @cached_property
     def typical(self) -> Typical:

@@ -48,9 +48,9 @@ class Neighbourhood:
 
     def standardised(self, rows: Rows) -> Array | sp.csr_matrix:
         X = rows.X.fetch()
-        return (
-            X / self.scale if isinstance(X, np.ndarray) else (X @ sp.diags(1 / self.scale)).tocsr()
-        )
+        if isinstance(X, np.ndarray):
+            return X / self.scale
+        return sp.csr_matrix((X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape)
 
     @cached_property
     def _X(self) -> Array | sp.csr_matrix:
