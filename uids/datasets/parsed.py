@@ -21,6 +21,7 @@ from uids.datasets.data import Parts
 from uids.errors import UidsError, UidsWarning
 from uids.system.checksum import WHOLE, checksum
 from uids.system.folders import cache_folder
+from uids.system.unfinished import begin, end, remove_leftovers
 
 FORMAT = 2  # of the parsed files; raise it when a parser changes what it gives
 
@@ -77,16 +78,20 @@ def told(sentence: str) -> None:
 
 def _unkept(write: Callable[[Path], None]) -> Parts:
     """Through a folder of the system's, which is gone when this returns: what is mapped stays."""
+    place = Path(tempfile.gettempdir())
+    remove_leftovers([place])
+    folder = begin(place, "uids")
     try:
-        with tempfile.TemporaryDirectory(prefix="uids-", ignore_cleanup_errors=True) as folder:
-            write(Path(folder))
-            return load(Path(folder))
+        folder.mkdir(mode=0o700)
+        write(folder)
+        return load(folder)
     except OSError as error:
-        reason, place = error.strerror or error, tempfile.gettempdir()
         raise UidsError(
-            f"cannot write the parsed arrays to {place}: {reason}; set XDG_CACHE_HOME or TMPDIR to "
-            "a folder that can be written and has room"
+            f"cannot write the parsed arrays to {place}: {error.strerror or error}; set "
+            "XDG_CACHE_HOME or TMPDIR to a folder that can be written and has room"
         ) from error
+    finally:
+        end(folder)
 
 
 def _scratch() -> Path | None:
