@@ -7,7 +7,8 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ def fingerprint(paths: Sequence[Path]) -> list[Any]:
     return found
 
 
+@contextmanager
+def unchanged(paths: Sequence[Path]) -> Iterator[None]:
+    """While they are read: or what was read is of two versions."""
+    before = fingerprint(paths)
+    yield
+    if fingerprint(paths) != before:
+        names = " or ".join(str(path) for path in paths)
+        raise UidsError(f"{names} has changed while it was read: start again when it is whole")
+
+
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder."""
     return kept(paths, options, lambda folder: _save(folder, parse()))
@@ -56,20 +67,25 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     key = [FORMAT, options, *fingerprint(paths)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     folder = cache_folder() / "parsed" / digest
+
+    def reread(place: Path) -> None:
+        with unchanged(paths):
+            write(place)
+
     try:
         if folder.is_dir():
             if cache.is_whole(folder):
                 return load(folder)
             told(f"the parsed copy of {paths[0]} in {folder} is damaged: it is made again")
             cache.discard(folder)
-        cache.make(folder, write)
+        cache.make(folder, reread)
         return load(folder)
     except OSError as error:
         told(
             f"{paths[0]} is read without a cache: {error.strerror or error} ({folder.parent}); set "
             "XDG_CACHE_HOME to a folder that can be written"
         )
-        return _unkept(write)
+        return _unkept(reread)
 
 
 def told(sentence: str) -> None:

@@ -54,7 +54,7 @@ def sweep(arguments: list[str]) -> int:
                 complain(f"failed: {words}: {point.reason}")
         with last_words(lambda: stopped(folder)):
             launch(loader, config, [point for point in todo if not point.reason])
-    say(write_summary(folder))
+            say(write_summary(folder))
     failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
 
