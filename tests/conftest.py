@@ -68,7 +68,7 @@ def cli(tmp_path, monkeypatch, capsys):
 
     yield call
     if "joblib.externals.loky" in sys.modules:
-        # Its workers stay for the next sweep of this process, in the folder of this one.
+        # Its workers stay for the next sweep of this process, with the environment of this one.
         sys.modules["joblib.externals.loky"].get_reusable_executor().shutdown(wait=True)
 
 

@@ -103,7 +103,7 @@ def test_a_disk_that_is_really_full(tmp_path, tally):
     if ended.returncode == 77 or "unshare" in ended.stderr:
         pytest.skip("no right to mount")
     assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
-    assert ended.stderr.startswith("uids: cannot use 'out/"), ended.stderr
+    assert ended.stderr.startswith(f"uids: cannot use '{place}/out/"), ended.stderr
     assert ended.stderr.endswith("No space left on device\n")
     assert ended.stderr.count("\n") == 1
     tally("a disk that is full", "told")
