@@ -76,7 +76,8 @@ def test_again_and_with_and_without_the_cache(command, result, tally):
 
 def test_in_other_processes(cli, tmp_path, tally):
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
-    words = (*COMMANDS["sparse, compiled"], "seed=0,1", "cache=false", "-m")
+    # joblib gives each process its share of the cores, unless the number of threads is given.
+    words = (*COMMANDS["sparse, compiled"], "backend.threads=2", "seed=0,1", "cache=false", "-m")
     assert cli(*words, "hydra.sweep.dir=serial")[0] == 0
     parallel = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
     assert cli(*words, *parallel, "hydra.sweep.dir=parallel")[0] == 0
