@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from uids import __version__
 from uids.app.commands import COMMANDS
@@ -30,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         end_all()
         stopped = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
-        say(f"{stopped}{hint}")
+        with suppress(OSError):  # the terminal may be gone
+            say(f"{stopped}{hint}")
         return stopped.code
     except Exception as error:
         if traceback_wanted:

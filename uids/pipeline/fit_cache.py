@@ -79,12 +79,14 @@ def load(path: Path | None) -> Known | None:
     if path is None:
         return None
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        file = open(path, "rb")  # noqa: SIM115, closed below
+    except OSError:
+        return None
+    try:
+        with file, np.load(file, allow_pickle=False) as archive:
             theta, s, phi = (archive[name] for name in ("theta", "s", "phi"))
             solve, check = (json.loads(str(archive[name])) for name in ("solve", "check"))
             known = Known(theta, s, phi, solve, ValidationCheck(**check))
-    except FileNotFoundError:
-        return None
     except UNREADABLE:
         told_damaged(path)
         return None
@@ -132,13 +134,15 @@ def load_tuned(path: Path | None) -> tuple[float | None, float] | None:
     if path is None:
         return None
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        known = json.loads(text)
         C, weight = known["C"], float(known["weight"])
         tuned = (None if C is None else float(C)), weight
         if known["checksum"] != checksum_of(tuned):
             raise ValueError("other numbers than were written")
-    except FileNotFoundError:
-        return None
     except UNREADABLE:
         told_damaged(path)
         return None
