@@ -1,5 +1,6 @@
 # make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
 # make test                                      set up everything the tests need, then run them
+# make soak                                      many more faults and damaged files than make test tries, counted in docs/reliability.md
 # make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
 # make versions                                  the unit tests on the lowest and the newest versions that are allowed, on every Python here
@@ -13,7 +14,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit coverage plugins versions versions-of agreement benchmarks rivals clean
+.PHONY: run test lint types unit coverage soak plugins versions versions-of agreement benchmarks rivals clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -35,6 +36,21 @@ unit: .venv/test.stamp
 
 coverage: UNIT := --cov --cov-report=term:skip-covered
 coverage: unit
+
+# UIDS_FAULTS: seeded moments of each kind of fault; UIDS_FUZZ: mutants of each file; UIDS_MUTANTS: of
+# each config. More of them take longer; the counts of the tests that have passed go into the table.
+soak: export OMP_NUM_THREADS := 1
+soak: export OPENBLAS_NUM_THREADS := 1
+soak: export UIDS_FAULTS ?= 12
+soak: export UIDS_FUZZ ?= 300
+soak: export UIDS_MUTANTS ?= 300
+soak: .venv/test.stamp
+	$(BIN)/pytest -q -rs -n auto --dist loadgroup --tally .venv/tally.json $(SOAKED)
+	$(BIN)/python tests/reliability.py .venv/tally.json
+
+SOAKED := tests/faults tests/test_determinism.py tests/app/test_hostile_configs.py tests/app/test_stopping.py \
+	tests/datasets/test_damaged_files.py tests/datasets/test_malformed_csr.py tests/report/test_damaged_runs.py \
+	tests/system
 
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done

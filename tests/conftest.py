@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from problems import make_rows
+from tallied import TALLY, Tallies
 
 import uids
 from uids.models.logreg import LogisticRegression
@@ -20,6 +21,16 @@ MANY = 500  # tests: more than anybody runs while working on one of them
 # The same examples every time: a test passes always or never. And no test asserts a time.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.load_profile("fixed")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--tally", metavar="FILE", help="write what was tried, counted, to this file")
+
+
+def pytest_configure(config):
+    file = config.getoption("--tally")
+    if file and not hasattr(config, "workerinput"):  # the reports of all workers come here
+        config.pluginmanager.register(Tallies(Path(file)))
 
 
 def pytest_collection_finish(session):
@@ -59,7 +70,7 @@ def cli(tmp_path, monkeypatch, capsys):
 
     yield call
     if "joblib.externals.loky" in sys.modules:
-        # Its workers stay for the next sweep of this process, in the folder of this one.
+        # Its workers stay for the next sweep of this process, with the environment of this one.
         sys.modules["joblib.externals.loky"].get_reusable_executor().shutdown(wait=True)
 
 
@@ -110,6 +121,16 @@ def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def tally(request):
+    """Counts what a test has tried, for docs/reliability.md: tally(kind, outcome, how many)."""
+
+    def count(kind: str, outcome: str, number: int = 1) -> None:
+        request.node.user_properties.append((TALLY, [kind, outcome, number]))
+
+    return count
 
 
 @pytest.fixture(scope="session")

@@ -64,3 +64,15 @@ def test_the_citation_is_of_this_version_and_licence(root, project):
     assert [author["family-names"] for author in paper["authors"]] == [
         *("Wang", "Zhu", "Dong", "He", "Huang"),
     ]
+
+
+def test_the_page_on_reliability_has_the_counts_of_every_promise(root):
+    import reliability
+
+    text = (root / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| .* \| ([\d,]+) \| all: .* \|$", text, re.MULTILINE)
+    assert [kind for kind, _ in rows] == list(reliability.PROMISES)
+    counts = {kind: int(count.replace(",", "")) for kind, count in rows}
+    assert all(counts.values())
+    assert counts["hostile config folders"] >= 80
+    assert counts["malformed sparse matrices"] >= 100

@@ -115,7 +115,7 @@ def test_there_are_enough_of_them():
 
 
 @pytest.mark.parametrize("name", hostile.FOLDERS)
-def test_a_strangers_folder_is_refused_in_one_line(house, command, name):
+def test_a_strangers_folder_is_refused_in_one_line(house, command, name, tally):
     house.write(hostile.FOLDERS[name])
     search = f"hydra.searchpath=[file://{house.work}/own]"
     ways = [["--config-dir", "own", "experiment=mine"], ["-m", "-cd=own", "experiment=mine"]]
@@ -132,6 +132,7 @@ def test_a_strangers_folder_is_refused_in_one_line(house, command, name):
         assert "Traceback" not in err
     began = name == "a reference to itself"  # nothing hostile: the run fails, and is on record
     assert (house.work / "outputs").exists() is began
+    tally("hostile config folders", "refused in one line")
 
 
 @pytest.mark.parametrize("name", hostile.UNUSED)
@@ -447,7 +448,7 @@ def relative(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("mutated", [mutant, relative])
 def test_a_config_that_is_nearly_right_is_taken_or_refused_in_one_line(
-    house, command, mutated, seed, monkeypatch
+    house, command, mutated, seed, monkeypatch, tally
 ):
     base = {"experiment/base.yaml": f"{G}split: {{test: 0.2}}\n"}
     house.write({MINE: mutated(seed), **base})
@@ -460,6 +461,9 @@ def test_a_config_that_is_nearly_right_is_taken_or_refused_in_one_line(
         assert "Traceback" not in out + err
         if code == 1 and "-m" not in words:
             assert err.count("\n") == 1, err
+        if not words:
+            taken = "not run" in err
+            tally("configs that are nearly right", "taken" if taken else "refused in one line")
 
 
 def not_run(_):

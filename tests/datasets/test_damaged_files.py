@@ -70,7 +70,7 @@ def load(name, path):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_damaged_file_is_read_or_refused_in_one_line(file, tmp_path):
+def test_a_damaged_file_is_read_or_refused_in_one_line(file, tmp_path, tally):
     name, content = FILES[file]
     path = tmp_path / file
     path.write_bytes(content())
@@ -78,6 +78,7 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(file, tmp_path):
     for raw in mutants(content()):
         path.write_bytes(raw)
         data = load(name, path)
+        tally("damaged data files", "refused in one line" if data is None else "read")
         if data is not None:
             assert data.X.shape[0] == len(data.y)
 

@@ -24,7 +24,7 @@ def test_there_are_enough_of_them():
 
 
 @pytest.mark.parametrize(("source", "backend"), CASES)
-def test_each_is_told_in_one_line(source, backend, root):
+def test_each_is_told_in_one_line(source, backend, root, tally):
     script = Path(malformed_csr.__file__)
     done = subprocess.run(
         [sys.executable, str(script), source, backend],
@@ -44,6 +44,7 @@ def test_each_is_told_in_one_line(source, backend, root):
         if not end.startswith("UidsError: ") or "\n" in end
     }
     assert not wrong
+    tally("malformed sparse matrices", "refused in one line", len(tried))
 
 
 def test_the_good_one_passes():

@@ -16,6 +16,7 @@ from uids.datasets.formats.libsvm import Libsvm
 from uids.datasets.parsed import fingerprint
 from uids.errors import UidsError, UidsWarning
 from uids.system.folders import cache_folder
+from uids.system.unfinished import remove_leftovers
 
 SVM = b"1 1:1 3:2\n0 2:1\n1 1:4\n0 3:1\n"
 
@@ -70,12 +71,16 @@ def test_what_a_killed_process_left_is_removed(tmp_path, cache):
     ended = subprocess.run([sys.executable, "-c", script, str(cache)], env=environment)
     assert ended.returncode == -9
     assert len(list(cache.glob(".parsing-*"))) == 1
-    alive = Path(tempfile.mkdtemp(prefix=f".parsing-elsewhere-{os.getpid()}-", dir=cache))
+    alive = cache / f".parsing-unfinished-elsewhere-{os.getpid()}-1a"
+    alive.mkdir()
+    foreign = cache / ".parsing-unfinished"  # of a name that is not ours
+    foreign.mkdir()
     own(tmp_path).load()
-    assert list(cache.glob(".parsing-*")) == [alive]
+    assert sorted(cache.glob(".parsing-*")) == [foreign, alive]
+    os.utime(foreign, (0, 0))
     os.utime(alive, (0, 0))  # of another machine, and long ago
-    parse_cache.remove_leftovers(cache)
-    assert not list(cache.glob(".parsing-*"))
+    remove_leftovers([cache])
+    assert list(cache.glob(".parsing-*")) == [foreign]
 
 
 def test_the_cache_has_a_bound(cache):

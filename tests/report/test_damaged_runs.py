@@ -27,6 +27,9 @@ def run_files(tmp_path_factory):
     return {name: (folder / name).read_bytes() for name in ("metrics.json", "influence.parquet")}
 
 
+OUTCOMES = {0: "a report", 1: "refused in one line"}
+
+
 def put(folder, files):
     folder.mkdir(exist_ok=True)
     for name, raw in files.items():
@@ -42,10 +45,12 @@ def one_line_or_done(code, out, err):
 
 
 @pytest.mark.parametrize("damaged", ["metrics.json", "influence.parquet"])
-def test_a_damaged_run(damaged, run_files, cli, tmp_path):
+def test_a_damaged_run(damaged, run_files, cli, tmp_path, tally):
     for raw in mutants(run_files[damaged], count=MUTANTS // 5):
         folder = put(tmp_path / "run", {**run_files, damaged: raw})
-        one_line_or_done(*cli("report", folder))
+        code, out, err = cli("report", folder)
+        one_line_or_done(code, out, err)
+        tally("damaged files of a run, for a report", OUTCOMES[code])
 
 
 def without(content, path):
@@ -94,14 +99,16 @@ def test_a_key_that_holds_something_else(path, value, run_files, cli, tmp_path):
     one_line_or_done(*cli("report", put(tmp_path / "run", {**run_files, "metrics.json": raw})))
 
 
-def test_a_damaged_plan_of_a_sweep(run_files, cli, tmp_path):
+def test_a_damaged_plan_of_a_sweep(run_files, cli, tmp_path, tally):
     point = {"run": "point", "overrides": [], "config": {}, "skipped": ""}
     plan = json.dumps({"report": "points", "points": [point]}).encode()
     put(tmp_path / "point", run_files)
     changed = [json.dumps({"points": [{**point, "run": run}]}) for run in ("../x", "/x", "", "a\0")]
     for raw in (*mutants(plan, count=MUTANTS), *(text.encode() for text in changed)):
         put(tmp_path, {"sweep.json": raw})
-        one_line_or_done(*cli("report", tmp_path))
+        code, out, err = cli("report", tmp_path)
+        one_line_or_done(code, out, err)
+        tally("damaged files of a run, for a report", OUTCOMES[code])
     for text in changed:
         put(tmp_path, {"sweep.json": text.encode()})
         assert "sweep.json is damaged" in cli("report", tmp_path)[2]

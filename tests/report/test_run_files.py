@@ -212,3 +212,13 @@ def test_columns_put_numbers_right():
     lines = columns([["a", "value"], ["x", "1.5"], ["yy", "-22"]]).splitlines()
     assert lines == ["a   value", "──  ─────", "x     1.5", "yy    -22"]
     assert change(0.1, 0.1 - 1e-9) == "+0.0000"
+
+
+@pytest.mark.parametrize("phi", [[0.0] * 5, [0.1, 0.1 + 1e-17, 0.1 + 2e-17], [-1e-300, 1e-300, 3]])
+def test_influences_that_are_all_but_equal_have_a_figure(phi):
+    from uids.report.figures import bin_edges, influence_figure, png
+
+    edges = bin_edges(np.array(phi))
+    assert (np.diff(edges) > 0).all()
+    assert np.histogram(phi, edges)[0].sum() == len(phi)
+    assert png(influence_figure(np.array(phi), np.ones(len(phi)), np.ones(len(phi), bool)))

@@ -26,6 +26,7 @@ from uids.app.compose import (
 from uids.app.explain import explain
 from uids.app.hydra_source import register
 from uids.app.job import job, refuse_sweep
+from uids.app.origin import Origin
 from uids.app.terminal import say
 from uids.errors import UidsError
 
@@ -67,8 +68,10 @@ def check_own_folder(arguments: Arguments) -> None:
 def run_in_hydra(words: Sequence[str]) -> None:
     """Hydra's own way: composing, making the folder, running the job, and its flags."""
     failure: list[Exception] = []
+    origin = Origin.here()
 
     def task(config: DictConfig) -> None:
+        origin.follow()
         # Kept from Hydra, which would print its own words about it first.
         try:
             job(config)

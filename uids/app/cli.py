@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from uids import __version__
 from uids.app.commands import COMMANDS
+from uids.app.stopping import Stopped, stoppable
 from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
+from uids.system.unfinished import end_all
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0, 1 with one line that says what is wrong, 130 when interrupted."""
+    """Returns the exit code: 0, 1 with one line that says what is wrong, 130 when interrupted, 143
+    when asked to end (SIGTERM)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    sweeping = {"-m", "--multirun"} & set(arguments)
+    hint = "; start it again to continue where it left off" if sweeping else ""
     try:
-        with warnings_in_one_line():
+        with warnings_in_one_line(), stoppable(hint):
             return started(arguments)
     except SystemExit as stop:  # argparse's and Hydra's way to end --help, or a wrong option
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except KeyboardInterrupt:
-        sweeping = {"-m", "--multirun"} & set(arguments)
-        say("interrupted" + ("; start it again to continue where it left off" if sweeping else ""))
-        return 130
+    except KeyboardInterrupt as stop:
+        end_all()
+        stopped = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
+        with suppress(OSError):  # the terminal may be gone
+            say(f"{stopped}{hint}")
+        return stopped.code
     except Exception as error:
         if traceback_wanted:
             raise

@@ -23,6 +23,7 @@ from uids.errors import UidsError
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.result import Result
 from uids.pipeline.run import run_components
+from uids.system.unfinished import remove_leftovers
 
 log = logging.getLogger("uids")
 
@@ -36,6 +37,7 @@ def job(config: DictConfig) -> None:
     folder = Path(about.runtime.output_dir)
     single = about.mode == RunMode.RUN
     overrides = [str(override) for override in about.overrides.task]
+    remove_leftovers([folder, folder / "figures"])
     try:
         if single:
             refuse_sweep(config, about)

@@ -1,55 +1,46 @@
 """Folders of parsed arrays in the cache: made whole, within a bound, and cleared of what was left.
 
-A folder appears by rename. One that is being written is called ``.parsing-HOST-PID-…``, so that
-what a killed process has left can be told from what another is at work on, and removed. With its
-arrays it has their checksums: what is damaged is seen, and made again.
+A folder appears by rename. With its arrays it has their checksums: what is damaged is seen, and
+made again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
-import socket
-import tempfile
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from uids.system.checksum import checksum
 from uids.system.files import write_text
+from uids.system.owner import end_without_owner
+from uids.system.unfinished import begin, end, remove_leftovers
 
 LIMIT = 32 * 2**30  # bytes of all parsed folders together; those not used for longest go first
 SUMS = "checksums.json"
-UNFINISHED = re.compile(r"\.parsing-(?P<host>.+)-(?P<pid>\d+)-[^-]*")
-DAY = 24 * 3600  # seconds after which a folder of a process that cannot be asked about is left over
+PARSING = "parsing"  # in the names of folders that are being written
 
 
 def make(folder: Path, write: Callable[[Path], None], limit: int = LIMIT) -> None:
     """By rename, so that a folder that is there is whole, also under parallel jobs."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder.parent)
-    temporary = _temporary(folder.parent)
+    remove_leftovers([folder.parent])
+    temporary = begin(folder.parent, PARSING)
     try:
+        temporary.mkdir()
         write(temporary)
         sums = {path.name: checksum(path) for path in sorted(temporary.iterdir())}
         write_text(temporary / SUMS, json.dumps(sums))
+        end_without_owner()
         try:
             temporary.rename(folder)
         except OSError:
             if not folder.is_dir():  # another job was first: then its folder will do
                 raise
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        end(temporary)
     prune(folder, limit)
-
-
-def _temporary(parent: Path) -> Path:
-    host = re.sub(r"[^\w.]", "_", socket.gethostname()) or "host"
-    made = tempfile.mkdtemp(prefix=f".parsing-{host}-{os.getpid()}-", dir=parent)
-    return Path(made)
 
 
 def is_whole(folder: Path) -> bool:
@@ -67,10 +58,12 @@ def is_whole(folder: Path) -> bool:
 
 def discard(folder: Path) -> None:
     """First by rename, so that nobody reads what is half removed."""
-    temporary = _temporary(folder.parent)
-    with suppress(FileNotFoundError):  # another job was first
-        folder.rename(temporary / folder.name)
-    shutil.rmtree(temporary, ignore_errors=True)
+    temporary = begin(folder.parent, PARSING)
+    try:
+        with suppress(FileNotFoundError):  # another job was first
+            folder.rename(temporary)
+    finally:
+        end(temporary)
 
 
 def prune(used: Path, limit: int) -> None:
@@ -92,29 +85,3 @@ def _is_parsed(path: Path) -> bool:
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
-
-
-def remove_leftovers(parent: Path) -> None:
-    """Folders of processes that are no more."""
-    for path in parent.glob(".parsing-*"):
-        with suppress(OSError):
-            if _is_left(path):
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_left(path: Path) -> bool:
-    named = UNFINISHED.fullmatch(path.name)
-    here = re.sub(r"[^\w.]", "_", socket.gethostname())
-    if named and named["host"] == here and os.name == "posix":
-        return not _is_alive(int(named["pid"]))
-    return time.time() - path.stat().st_mtime > DAY
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is another user's
-        return True
-    return True

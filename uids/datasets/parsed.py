@@ -7,7 +7,8 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from uids.datasets.data import Parts
 from uids.errors import UidsError, UidsWarning
 from uids.system.checksum import WHOLE, checksum
 from uids.system.folders import cache_folder
+from uids.system.unfinished import begin, end, remove_leftovers
 
 FORMAT = 2  # of the parsed files; raise it when a parser changes what it gives
 
@@ -39,6 +41,16 @@ def fingerprint(paths: Sequence[Path]) -> list[Any]:
     return found
 
 
+@contextmanager
+def unchanged(paths: Sequence[Path]) -> Iterator[None]:
+    """While they are read: or what was read is of two versions."""
+    before = fingerprint(paths)
+    yield
+    if fingerprint(paths) != before:
+        names = " or ".join(str(path) for path in paths)
+        raise UidsError(f"{names} has changed while it was read: start again when it is whole")
+
+
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder."""
     return kept(paths, options, lambda folder: _save(folder, parse()))
@@ -55,20 +67,25 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     key = [FORMAT, options, *fingerprint(paths)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     folder = cache_folder() / "parsed" / digest
+
+    def reread(place: Path) -> None:
+        with unchanged(paths):
+            write(place)
+
     try:
         if folder.is_dir():
             if cache.is_whole(folder):
                 return load(folder)
             told(f"the parsed copy of {paths[0]} in {folder} is damaged: it is made again")
             cache.discard(folder)
-        cache.make(folder, write)
+        cache.make(folder, reread)
         return load(folder)
     except OSError as error:
         told(
             f"{paths[0]} is read without a cache: {error.strerror or error} ({folder.parent}); set "
             "XDG_CACHE_HOME to a folder that can be written"
         )
-        return _unkept(write)
+        return _unkept(reread)
 
 
 def told(sentence: str) -> None:
@@ -77,16 +94,20 @@ def told(sentence: str) -> None:
 
 def _unkept(write: Callable[[Path], None]) -> Parts:
     """Through a folder of the system's, which is gone when this returns: what is mapped stays."""
+    place = Path(tempfile.gettempdir())
+    remove_leftovers([place])
+    folder = begin(place, "uids")
     try:
-        with tempfile.TemporaryDirectory(prefix="uids-", ignore_cleanup_errors=True) as folder:
-            write(Path(folder))
-            return load(Path(folder))
+        folder.mkdir(mode=0o700)
+        write(folder)
+        return load(folder)
     except OSError as error:
-        reason, place = error.strerror or error, tempfile.gettempdir()
         raise UidsError(
-            f"cannot write the parsed arrays to {place}: {reason}; set XDG_CACHE_HOME or TMPDIR to "
-            "a folder that can be written and has room"
+            f"cannot write the parsed arrays to {place}: {error.strerror or error}; set "
+            "XDG_CACHE_HOME or TMPDIR to a folder that can be written and has room"
         ) from error
+    finally:
+        end(folder)
 
 
 def _scratch() -> Path | None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
+import warnings
+import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from uids.backends import Array
+from uids.errors import UidsWarning
 from uids.models import Rows
 from uids.pipeline.components import Components
 from uids.pipeline.identity import fit_identity
@@ -27,9 +31,16 @@ from uids.scoring.validation_check import ValidationCheck
 from uids.solvers import Solution
 from uids.system.files import replacing, write_json
 from uids.system.folders import cache_folder
+from uids.system.unfinished import remove_leftovers
 
 LIMIT = 2**30  # bytes in all
 TUNED_LIMIT = 2**20  # of the files on C and weight, of some 30 bytes each
+# Whatever a damaged file makes zipfile, zlib, json and numpy's reader of headers raise.
+UNREADABLE = (
+    *(OSError, ValueError, KeyError, TypeError, EOFError, SyntaxError, OverflowError),
+    *(AttributeError, NotImplementedError, RuntimeError, MemoryError),
+    *(BadZipFile, zlib.error, struct.error),
+)
 OF_THE_SOLVE = ("status", "iterations", "relative_residual", "note")
 
 
@@ -64,18 +75,28 @@ def place(parts: Components, train: Rows, validation: Rows) -> Path | None:
 
 
 def load(path: Path | None) -> Known | None:
-    """None when it is not there or cannot be read."""
+    """None when it is not there or cannot be read. The archive has a checksum of each array."""
     if path is None:
         return None
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        file = open(path, "rb")  # noqa: SIM115, closed below
+    except OSError:
+        return None
+    try:
+        with file, np.load(file, allow_pickle=False) as archive:
             theta, s, phi = (archive[name] for name in ("theta", "s", "phi"))
             solve, check = (json.loads(str(archive[name])) for name in ("solve", "check"))
             known = Known(theta, s, phi, solve, ValidationCheck(**check))
-        path.touch()  # used today: the last to go
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+    except UNREADABLE:
+        told_damaged(path)
         return None
+    with suppress(OSError):  # a cache that can only be read
+        path.touch()  # used today: the last to go
     return known
+
+
+def told_damaged(path: Path) -> None:
+    warnings.warn(f"{path} in the cache is damaged: it is made again", UidsWarning, stacklevel=3)
 
 
 def save(
@@ -113,24 +134,38 @@ def load_tuned(path: Path | None) -> tuple[float | None, float] | None:
     if path is None:
         return None
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        C, weight = known["C"], float(known["weight"])
-        return (None if C is None else float(C)), weight
-    except (OSError, ValueError, KeyError, TypeError):
+        text = path.read_bytes()
+    except OSError:
         return None
+    try:
+        known = json.loads(text)
+        C, weight = known["C"], float(known["weight"])
+        tuned = (None if C is None else float(C)), weight
+        if known["checksum"] != checksum_of(tuned):
+            raise ValueError("other numbers than were written")
+    except UNREADABLE:
+        told_damaged(path)
+        return None
+    return tuned
 
 
 def save_tuned(path: Path | None, C: float | None, weight: float) -> None:
     if path is not None:
+        tuned = (None if C is None else float(C)), float(weight)
         with suppress(OSError):
-            write_json(path, {"C": C, "weight": weight})
+            write_json(path, {"C": C, "weight": weight, "checksum": checksum_of(tuned)})
         prune(path.parent, TUNED_LIMIT)
+
+
+def checksum_of(tuned: tuple[float | None, float]) -> str:
+    return hashlib.sha256(repr(tuned).encode()).hexdigest()[:16]
 
 
 def prune(folder: Path, limit: int) -> None:
     """Removes the files that were not used for longest, until the others are within the limit."""
+    remove_leftovers([folder])
     with suppress(OSError):
-        files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)
+        files = sorted(folder.glob("[!.]*"), key=lambda file: file.stat().st_mtime, reverse=True)
         total = 0
         for file in files:
             total += file.stat().st_size

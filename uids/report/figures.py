@@ -66,11 +66,19 @@ def write_png(folder: Path, name: str, figure: Figure) -> bytes:
     return picture
 
 
+def bin_edges(phi: Array, bins: int = 60) -> Array:
+    """Of numbers that are all but equal too, which numpy refuses: there is no room between them."""
+    low, high = float(phi.min()), float(phi.max())
+    least = 1e-9 * max(abs(low), abs(high)) or 0.5
+    margin = least if high - low < least else 0.0
+    return np.linspace(low - margin, high + margin, bins + 1)
+
+
 def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
     """How many rows have which φ, the share of them that was kept, and π over it."""
     figure = new_figure(7.5, 4)
     axes = figure.subplots()
-    edges = np.histogram_bin_edges(phi, bins=60)
+    edges = bin_edges(phi)
     count, _ = np.histogram(phi, edges)
     kept_count, _ = np.histogram(phi[kept], edges)
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from uids.system.owner import end_without_owner
+from uids.system.unfinished import begin, end
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A name to write to, which takes the place of ``path`` when all went well."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = begin(path.parent, path.stem, path.suffix)
     try:
+        temporary.touch(exist_ok=False)
         yield temporary
-        # mkstemp makes files that only their owner can read; these are for everyone whom the
-        # user's own umask lets in.
-        temporary.chmod(0o666 & ~_umask())
+        end_without_owner()
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None and error.errno is not None:
+        if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)  # a full disk does not say which
         raise
     finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        end(temporary)
 
 
 def write_text(path: Path, text: str) -> None:

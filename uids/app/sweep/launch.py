@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from hydra.core.config_loader import ConfigLoader
@@ -14,7 +15,9 @@ from omegaconf import DictConfig
 from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
+from uids.app.origin import Origin
 from uids.app.progress import progress_shown
+from uids.app.stopping import last_words
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.app.terminal import complain, say
@@ -22,6 +25,8 @@ from uids.errors import UidsError
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
+from uids.system.folders import cache_folder
+from uids.system.unfinished import remove_leftovers
 from uids.system.visible import visible
 
 
@@ -36,6 +41,7 @@ def sweep(arguments: list[str]) -> int:
         if all(point.reason or point.skipped for point in points):
             raise UidsError(next((p.reason for p in points if p.reason), points[0].skipped))
         folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folders_of(folder))
         write_plan(folder, [vars(point) for point in points], settings.report)
         wanted = [point for point in points if not point.skipped]
         states = [point.state(folder) for point in wanted]
@@ -46,14 +52,22 @@ def sweep(arguments: list[str]) -> int:
                 words = " ".join(point.overrides)
                 write_failure(folder / point.run, point.config, point.reason)
                 complain(f"failed: {words}: {point.reason}")
-        try:
+        with last_words(lambda: stopped(folder)):
             launch(loader, config, [point for point in todo if not point.reason])
-        except KeyboardInterrupt:
             say(write_summary(folder))
-            raise
-    say(write_summary(folder))
     failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
+
+
+def stopped(folder: Path) -> None:
+    """A sweep that has not come to its end: its workers are gone, and what is done is told."""
+    remove_leftovers(folders_of(folder))
+    say(write_summary(folder))
+
+
+def folders_of(folder: Path) -> list[Path]:
+    """Where the runs of a sweep write: its own folder, and the caches."""
+    return [folder, *folder.glob("*"), *folder.glob("*/figures"), *cache_folder().glob("*")]
 
 
 def sweep_settings(config: DictConfig) -> SweepSettings:
@@ -90,15 +104,22 @@ def do_nothing(*_: object, **__: object) -> None:
     return None
 
 
+def job_of(origin: Origin, config: DictConfig) -> None:
+    origin.follow()
+    job(config)
+
+
 def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
     """Through Hydra's launcher. What a job returns, or raises, stands in its folder already, which
     is in that of the sweep, whatever a swept experiment says of its own."""
     if not points:
         return
-    folder = QuotedString(str(config.hydra.sweep.dir), Quote.double).with_quotes()
+    # A worker may be in another folder, that of an earlier sweep.
+    absolute = str(Path(config.hydra.sweep.dir).absolute())
+    folder = QuotedString(absolute, Quote.double).with_quotes()
     launcher = Plugins.instance().instantiate_launcher(
         hydra_context=HydraContext(config_loader=loader, callbacks=NoCallbacks()),  # type: ignore[arg-type]
-        task_function=job,
+        task_function=partial(job_of, Origin.here()),
         config=config,
     )
     launcher.launch(

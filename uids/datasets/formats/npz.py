@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from uids.datasets.csr import csr_of
 from uids.datasets.data import Data, Pair, as_data
 from uids.datasets.formats.own_files import OwnFiles
+from uids.datasets.parsed import unchanged
 from uids.errors import UidsError, one_line
 from uids.system.memory import refuse_beyond_memory
 
@@ -37,7 +38,9 @@ class Npz(OwnFiles):
     arrays of scipy's ``save_npz`` for CSR (``data``, ``indices``, ``indptr``, ``shape``)."""
 
     def load(self) -> Data:
-        parts = {part: read(path, f"dataset.{part}") for part, path in self.paths().items()}
+        paths = self.paths()
+        with unchanged(list(paths.values())):
+            parts = {part: read(path, f"dataset.{part}") for part, path in paths.items()}
         widest = max(X.shape[1] for X, _ in parts.values())
         return as_data({part: (widened(X, widest), y) for part, (X, y) in parts.items()})
 
