@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from uids.datasets.csr import as_csr
+from uids.datasets.dense import as_dense, as_labels
+from uids.datasets.frames.adopted import column_names, in_order
 from uids.errors import UidsError
+
+if TYPE_CHECKING:
+    from uids.datasets.encoding import Encoding  # imports arrow
 
 Pair = tuple[Any, npt.NDArray[Any]]  # X (n, d), dense or CSR, and y (n,)
 Parts = dict[str, Pair]  # "train", "validation", "test" ↦ (X, y)
@@ -31,6 +37,9 @@ class Data:
     X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
     source has its own validation or test rows, they are pairs (X, y) with the same features.
     ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
+    ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
+    X that are "train", "validation" and "test" where all of them lie in it; what is left out is
+    split off the training rows. ``encoding`` is how a table became X.
     """
 
     X: Any
@@ -38,6 +47,9 @@ class Data:
     validation: Pair | None = None
     test: Pair | None = None
     paper_rows: int | None = None
+    features: Sequence[str] | None = None
+    part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None
+    encoding: Encoding | None = None
 
     @property
     def separate(self) -> Parts:
@@ -61,37 +73,51 @@ class Arrays:
         return self.data
 
 
-def as_data(parts: Parts, paper_rows: int | None = None) -> Data:
-    return Data(*parts["train"], parts.get("validation"), parts.get("test"), paper_rows)
+def as_data(
+    parts: Parts,
+    paper_rows: int | None = None,
+    features: Sequence[str] | None = None,
+    part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    encoding: Encoding | None = None,
+) -> Data:
+    others = parts.get("validation"), parts.get("test")
+    return Data(*parts["train"], *others, paper_rows, features, part_rows, encoding)
 
 
 def check(data: Data, name: str) -> Data:
     """The data as dense or CSR, in floating point, finite, every row with its label; or an error
     that says what is wrong. Nothing is copied unless the form demands it."""
     X, y = _checked(data.X, data.y, f"dataset {name!r}")
+    features = data.features if data.features is not None else column_names(data.X)
+    if features is not None and len(features) != X.shape[1]:
+        raise UidsError(f"dataset {name!r}: {len(features)} names for {X.shape[1]} features")
     parts: Parts = {}
     for part, (X_part, y_part) in data.separate.items():
-        parts[part] = _checked(X_part, y_part, f"dataset {name!r}, {part} rows")
+        where = f"dataset {name!r}, {part} rows"
+        if features is not None:
+            X_part = in_order(X_part, features, f"dataset {name!r}: the frame of {part} rows")
+        parts[part] = _checked(X_part, y_part, where)
         width = parts[part][0].shape[1]
         if width != X.shape[1]:
             raise UidsError(
                 f"dataset {name!r} has {X.shape[1]} features in its training rows "
                 f"and {width} in its {part} rows"
             )
-    return replace(data, X=X, y=y, validation=parts.get("validation"), test=parts.get("test"))
+    checked = replace(data, X=X, y=y, features=features)
+    return replace(checked, validation=parts.get("validation"), test=parts.get("test"))
 
 
 def _checked(X: Any, y: Any, where: str) -> Pair:
     refuse_masked(X, f"{where}: X")
     refuse_masked(y, f"{where}: y")
-    X = as_csr(X, where) if sp.issparse(X) else np.asarray(X)
+    X = as_csr(X, where) if sp.issparse(X) else as_dense(X, where)
     if X.ndim != 2 or 0 in X.shape:
         raise UidsError(f"{where}: X must have rows and columns (its shape is {X.shape})")
     if X.dtype.kind not in "fiub":
         raise UidsError(f"{where}: X must hold real numbers (its type is {X.dtype})")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    y = np.asarray(y)
+    y = as_labels(y, where)
     if y.shape != (X.shape[0],):
         raise UidsError(f"{where}: {X.shape[0]} rows, but labels of shape {y.shape}")
     missing = np.flatnonzero(missing_labels(y) if y.dtype == object else y != y)

@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from uids.datasets.data import Parts
 from uids.errors import UidsError, UidsWarning
 from uids.system.checksum import WHOLE, checksum
 from uids.system.folders import cache_folder
+
+T = TypeVar("T")
 
 FORMAT = 2  # of the parsed files; raise it when a parser changes what it gives
 
@@ -41,13 +43,19 @@ def fingerprint(paths: Sequence[Path]) -> list[Any]:
 
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder."""
-    return kept(paths, options, lambda folder: _save(folder, parse()))
+    return kept(paths, options, lambda folder: save(folder, parse()), load)
 
 
-def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> Parts:
-    """What ``write(folder)`` puts there, done once and memory-mapped: for each part its ``y`` and
-    either ``X`` or ``data``, ``indices``, ``indptr`` and ``shape``, each in a file
-    ``part-name.npy``; indices and indptr of the type that ``index_type`` gives.
+def kept(
+    paths: Sequence[Path],
+    options: Any,
+    write: Callable[[Path], None],
+    read: Callable[[Path], T],
+) -> T:
+    """What ``write(folder)`` puts there, done once, and read from there. For ``load`` to read it
+    that is for each part its ``y`` and either ``X`` or ``data``, ``indices``, ``indptr`` and
+    ``shape``, each in a file ``part-name.npy``; indices and indptr of the type that ``index_type``
+    gives.
 
     What is kept belongs to the files as they are (``fingerprint``) and the options. A folder that
     is damaged is made again. Where the cache cannot be written, the files are read all the same.
@@ -58,29 +66,29 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     try:
         if folder.is_dir():
             if cache.is_whole(folder):
-                return load(folder)
+                return read(folder)
             told(f"the parsed copy of {paths[0]} in {folder} is damaged: it is made again")
             cache.discard(folder)
         cache.make(folder, write)
-        return load(folder)
+        return read(folder)
     except OSError as error:
         told(
             f"{paths[0]} is read without a cache: {error.strerror or error} ({folder.parent}); set "
             "XDG_CACHE_HOME to a folder that can be written"
         )
-        return _unkept(write)
+        return _unkept(write, read)
 
 
 def told(sentence: str) -> None:
     warnings.warn(sentence, UidsWarning, stacklevel=3)
 
 
-def _unkept(write: Callable[[Path], None]) -> Parts:
+def _unkept(write: Callable[[Path], None], read: Callable[[Path], T]) -> T:
     """Through a folder of the system's, which is gone when this returns: what is mapped stays."""
     try:
         with tempfile.TemporaryDirectory(prefix="uids-", ignore_cleanup_errors=True) as folder:
             write(Path(folder))
-            return load(Path(folder))
+            return read(Path(folder))
     except OSError as error:
         reason, place = error.strerror or error, tempfile.gettempdir()
         raise UidsError(
@@ -132,7 +140,7 @@ def _mapped(file: Any, dtype: Any) -> Any:
     return np.memmap(file, dtype, mode="r") if file.tell() else np.empty(0, dtype)
 
 
-def _save(folder: Path, parts: Parts) -> None:
+def save(folder: Path, parts: Parts) -> None:
     for part, (X, y) in parts.items():
         np.save(folder / f"{part}-y.npy", y, allow_pickle=False)
         if sp.issparse(X):

@@ -43,7 +43,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     shares = split(data, settings.split, settings.noise, settings.split_seed, settings.noise_kind)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
-    about = describe_data(parts.dataset.name, shares, data.X.shape[1])
+    about = describe_data(parts.dataset.name, shares, data)
     return Plan(
         data_line(about),
         memory_line(train.X),

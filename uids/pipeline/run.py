@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from uids.datasets.data import Arrays, Data
+from uids.datasets.formats.frame import dataset_of
 from uids.errors import UidsError
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
@@ -27,6 +28,14 @@ def run(
     sampler: Any = None,
     backend: Any = "auto",
     *,
+    target: str | None = None,
+    id: str | Sequence[str] | None = None,
+    part: str | None = None,
+    drop: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    encoder: object = None,
+    validation: object = None,
+    test: object = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Result:
@@ -35,11 +44,19 @@ def run(
     other keywords are the fields of ``Settings`` (``split`` and ``choose`` are dictionaries); with
     ``auto=True`` everything that matters and is not given is chosen.
 
+    A data set may also be a frame of pandas, polars or Arrow; then ``target``, ``id``, ``part``,
+    ``drop`` and ``text`` name its columns as they do those of a file, ``validation`` and ``test``
+    are frames with the same columns, and ``encoder`` is a transformer of scikit-learn's that makes
+    X of them in place of uids' own.
+
+    >>> uids.run(frame, target="churn", id="customer_id", drop=["note"])
     >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
     """
+    columns = {"target": target, "id": id, "part": part, "drop": drop, "text": text}
+    options = {**columns, "encoder": encoder, "validation": validation, "test": test}
     is_open = bool(settings.get("auto"))
     given = {
-        "dataset": Arrays(dataset) if isinstance(dataset, tuple | Data) else dataset,
+        "dataset": dataset_of(dataset, options),
         "model": model,
         "solver": solver,
         "sampler": (AUTO if is_open else DEFAULT_SAMPLER) if sampler is None else sampler,

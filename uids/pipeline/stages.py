@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import AdoptedBackend, Array, Matrix
+from uids.datasets.encoding import Encoding
 from uids.datasets.split import Part, Split, split
 from uids.models import AdoptedFitted, Rows
 from uids.pipeline import fit_cache
@@ -39,6 +41,9 @@ class Loaded:
     flipped: npt.NDArray[np.bool_]  # the training rows that ``noise`` made wrong
     test_from_train: bool  # the test rows were split off a file whose rows are only for training
     about: DatasetMetrics
+    features: Sequence[str] | None  # the names of X's columns, where they have some
+    source_rows: int  # of the training file, whatever part they are for
+    encoding: Encoding | None  # how a table became X
 
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
@@ -61,7 +66,10 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             shares.labels,
             flipped,
             shares.test is not None and shares.test.origin == "train" and not together,
-            describe_data(parts.dataset.name, shares, data.X.shape[1]),
+            describe_data(parts.dataset.name, shares, data),
+            data.features,
+            len(data.y),
+            data.encoding,
         )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,15 +14,10 @@ from uids.datasets.csr import csr_of
 from uids.datasets.data import Data, Pair, as_data
 from uids.datasets.formats.own_files import OwnFiles
 from uids.errors import UidsError, one_line
+from uids.system.archive import REASON, UNREADABLE
 from uids.system.memory import refuse_beyond_memory
 
 HOLDS = "y and X, or y, data, indices, indptr and shape"
-REASON = 200  # characters that are shown of the reason why an archive cannot be read
-# Whatever a damaged archive makes zipfile, zlib and numpy's reader of headers raise.
-UNREADABLE = (
-    *(OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, OverflowError),
-    *(NotImplementedError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error),
-)
 
 
 def reason(error: BaseException) -> str:
