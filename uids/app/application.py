@@ -120,6 +120,11 @@ def show_plan(arguments: Arguments) -> int:
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         built = build(task, [str(word) for word in config.hydra.overrides.task])
         from uids.pipeline.plan import plan
+        from uids.report.table import column_table, columns
 
-        say(plan(built.components, built.settings))
+        planned = plan(built.components, built.settings)
+        say(planned)
+        if planned.dataset.get("columns"):
+            say()
+            say(columns(column_table(planned.dataset)))
     return 0

@@ -24,7 +24,7 @@ INDEX_BYTES = 4  # of the column beside each stored entry of a sparse matrix
 
 @dataclass(frozen=True)
 class Plan:
-    """Each a sentence."""
+    """Each a sentence; and the data set as the metrics have it."""
 
     data: str
     memory: str

@@ -16,7 +16,7 @@ Plain = dict[str, Any]  # of JSON's own types
 STRING = pa.large_string()
 
 # Some rows of a column: numbers as float64 with NaN for what is missing, others as Arrow has them.
-Cells: TypeAlias = Array | pa.Array
+Cells: TypeAlias = pa.Array
 
 
 @dataclass
