@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import PurePath
 
-TABLES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-OTHERS = {".npz": "npz", ".libsvm": "libsvm", ".svm": "libsvm", ".svmlight": "libsvm"}
-PACKED = (".gz", ".bz2", ".zst", ".xz")
-
-
-def format_of(path: str) -> str | None:
-    """By the end of the file's name: csv, parquet, npz or libsvm; None where it does not tell."""
-    ends = [end.lower() for end in PurePath(path).suffixes]
-    if ends and ends[-1] in PACKED:
-        ends = ends[:-1]
-    return {**TABLES, **OTHERS}.get(ends[-1]) if ends else None
+from uids.datasets.formats.file_names import TABLES, format_of
 
 
 def hint(path: str) -> str | None:

@@ -40,6 +40,7 @@ class Data:
     ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
     X that are "train", "validation" and "test" where all of them lie in it; what is left out is
     split off the training rows. ``encoding`` is how a table became X.
+    ``used`` are the columns of the source that X has, where it has not all of them.
     """
 
     X: Any
@@ -50,6 +51,7 @@ class Data:
     features: Sequence[str] | None = None
     part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None
     encoding: Encoding | None = None
+    used: npt.NDArray[np.int64] | None = None
 
     @property
     def separate(self) -> Parts:
@@ -134,6 +136,22 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
             "remove or fill them"
         )
     return X, y
+
+
+def check_rows(
+    rows: object, width: int, features: Sequence[str] | None, used: npt.NDArray[Any] | None
+) -> Any:
+    """X of new rows for a model of ``width`` features, as dense or CSR; of a frame its columns in
+    the order of the names. ``used`` are the columns to take of more."""
+    where = "the new rows"
+    if features is not None:
+        rows = in_order(rows, features, "the frame")
+    X = as_csr(rows, where) if sp.issparse(rows) else as_dense(rows, where)
+    if X.ndim == 2 and used is not None and X.shape[1] > used.max():
+        X = X[:, used]
+    if X.ndim != 2 or X.shape[1] != width:
+        raise UidsError(f"{where} must have {width} features (their shape is {X.shape})")
+    return _checked(X, np.zeros(X.shape[0]), where)[0] if X.shape[0] else X
 
 
 def refuse_masked(array: object, what: str) -> None:

@@ -40,7 +40,7 @@ def without_empty_columns(data: Data, name: str) -> Data:
     narrow = {part: _renumbered(X, used) for part, X in matrices.items()}
     pairs: Parts = {part: (narrow[part], y) for part, (_, y) in data.separate.items()}
     features = None if data.features is None else [data.features[j] for j in used]
-    narrowed = replace(data, X=narrow["train"], features=features)
+    narrowed = replace(data, X=narrow["train"], features=features, used=used)
     return replace(narrowed, validation=pairs.get("validation"), test=pairs.get("test"))
 
 

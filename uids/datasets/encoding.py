@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from uids.datasets.formats.roles import Roles
 from uids.datasets.formats.table import Table
 
 
@@ -27,6 +28,11 @@ class RowEncoder(Protocol):
 
     @property
     def width(self) -> int: ...
+
+    @property
+    def roles(self) -> Roles:
+        """Which column of the table is what."""
+        ...
 
     def matrix(self, table: Table) -> Any:
         """X of these rows, dense or CSR; an error where a column is missing."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from uids import __version__
 from uids.datasets.data import Data
-from uids.datasets.encoding import ColumnNote
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
 from uids.pipeline.metrics import (
@@ -26,6 +25,9 @@ from uids.registry import plugins
 from uids.scoring.influence import Influence
 from uids.scoring.labels import LabelAudit
 from uids.scoring.validation_check import ValidationCheck
+
+if TYPE_CHECKING:
+    from uids.datasets.encoding import ColumnNote  # imports arrow
 
 MOST_COLUMNS = 500  # of a table that are told of
 
@@ -48,6 +50,7 @@ def describe_data(name: str, shares: Split, data: Data) -> DatasetMetrics:
         "classes": len(shares.labels),
         "labels": [str(label) for label in shares.labels],
         "flipped": len(shares.flipped),
+        "source_rows": len(data.y),
     }
     if data.encoding is not None:
         columns = data.encoding.columns

@@ -169,8 +169,9 @@ class ColumnMetrics(TypedDict):
 
 
 class _TableMetrics(TypedDict, total=False):
-    """Of tables only."""
+    """Of tables only, or beyond the contract."""
 
+    source_rows: int  # of the training file, whatever part they are for
     columns: list[ColumnMetrics]
     more_columns: int  # that are not told of
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from uids.backends import Array
 from uids.models import Fitted
-from uids.pipeline.metrics import Metrics
+from uids.pipeline.metrics import ColumnMetrics, Metrics
+from uids.pipeline.predictor import Predictor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,6 +31,9 @@ class Result:
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
+    predictor: Predictor  # the same with what makes X of new rows
+    ids: pa.Table | None  # the person's ids of the training rows, where a table has them
+    source_rows: int  # of the training file or frame, whatever part they are for
 
     @property
     def change(self) -> Array:
@@ -43,6 +51,43 @@ class Result:
             "label_error": self.label_error,
             "suggested_label": self.suggested_label,
         }
+
+    @property
+    def columns(self) -> list[ColumnMetrics]:
+        """What was made of the columns of a table; empty where it was none."""
+        return self.metrics["dataset"].get("columns", [])
+
+    def predict_proba(self, rows: object) -> Array:
+        """Of new rows, (n, K), by the model to use; ``rows`` as the training rows were given: a
+        frame with the same columns, or X. The classes are those of ``predictor.labels``."""
+        return self.predictor.predict_proba(rows)
+
+    def predict(self, rows: object) -> Array:
+        """The most probable label of each new row, (n,)."""
+        return self.predictor.predict(rows)
+
+    def estimator(self) -> Any:
+        """The model to use as a fitted estimator of scikit-learn's."""
+        return self.predictor.estimator()
+
+    def frame(self) -> Any:
+        """One line for each training row, as a frame of pandas: ids, row, label, influence, change,
+        probability, kept, label_error, suggested_label."""
+        from uids.pipeline import row_table
+
+        return row_table.frame(self)
+
+    def dropped(self) -> Any:
+        """The rows that were dropped, most harmful first, as a frame of pandas."""
+        from uids.pipeline import row_table
+
+        return row_table.dropped(self)
+
+    def kept_rows(self, frame: object) -> Any:
+        """The training frame without the rows that were dropped, in a frame of its kind."""
+        from uids.pipeline import row_table
+
+        return row_table.kept_rows(self, frame)
 
     def __repr__(self) -> str:
         subset = self.metrics["subset"]

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uids.datasets.formats.frame import dataset_of
 from uids.errors import UidsError
+from uids.models import AdoptedFitted, AdoptedModel
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.decide import decide
 from uids.pipeline.judge import Judge
+from uids.pipeline.predictor import Predictor
 from uids.pipeline.record import record
 from uids.pipeline.refits import refits
 from uids.pipeline.result import Result
 from uids.pipeline.settings import Settings, make_settings, opened
-from uids.pipeline.stages import load
+from uids.pipeline.stages import Loaded, load
 from uids.registry import REGISTRIES
 from uids.system.keys import AUTO
 from uids.system.progress import Progress, listening
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def run(
@@ -52,6 +56,8 @@ def run(
     >>> uids.run(frame, target="churn", id="customer_id", drop=["note"])
     >>> uids.run(sampler=uids.REGISTRIES["sampler"].build("sigmoid", alpha=5), noise=0.3)
     """
+    from uids.datasets.formats.frame import dataset_of  # imports arrow
+
     columns = {"target": target, "id": id, "part": part, "drop": drop, "text": text}
     options = {**columns, "encoder": encoder, "validation": validation, "test": test}
     is_open = bool(settings.get("auto"))
@@ -96,7 +102,23 @@ def run_components(
         full=decided.full.value,
         subset=judge.first.subset.value,
         final=judge.first.final.value,
+        predictor=predictor_of(loaded, decided.model, judge.first.final),
+        ids=ids_of(loaded),
+        source_rows=loaded.source_rows,
     )
+
+
+def predictor_of(loaded: Loaded, model: AdoptedModel, final: AdoptedFitted) -> Predictor:
+    encoder = None if loaded.encoding is None else loaded.encoding.encoder
+    width = loaded.train.X.shape[1]
+    return Predictor(model, final, loaded.labels, width, loaded.features, encoder, loaded.used)
+
+
+def ids_of(loaded: Loaded) -> pa.Table | None:
+    """Those of the training rows, if there are any."""
+    if loaded.encoding is None or not loaded.encoding.ids.num_columns:
+        return None
+    return loaded.encoding.ids.take(loaded.row)
 
 
 def check_together(parts: Components, settings: Settings) -> None:

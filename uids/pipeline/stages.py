@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from uids.backends import AdoptedBackend, Array, Matrix
-from uids.datasets.encoding import Encoding
 from uids.datasets.split import Part, Split, split
 from uids.models import AdoptedFitted, Rows
 from uids.pipeline import fit_cache
@@ -26,6 +26,9 @@ from uids.pipeline.settings import Settings
 from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
 from uids.scoring.validation_check import ValidationCheck, check_validation
+
+if TYPE_CHECKING:
+    from uids.datasets.encoding import Encoding  # imports arrow
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Loaded:
     features: Sequence[str] | None  # the names of X's columns, where they have some
     source_rows: int  # of the training file, whatever part they are for
     encoding: Encoding | None  # how a table became X
+    used: Array | None  # the columns of the source that X has, where it has not all of them
 
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
@@ -70,6 +74,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             data.features,
             len(data.y),
             data.encoding,
+            data.used,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from uids.errors import UidsError
@@ -38,3 +39,30 @@ def feature_names(fitted: Any) -> list[str] | None:
         return [str(name) for name in fitted.get_feature_names_out()]
     except Exception:
         return None
+
+
+def skops_bytes(transformer: Transformer) -> bytes:
+    """As skops keeps it: a file that names types and holds their values, and runs no code."""
+    return bytes(_skops().dumps(transformer))
+
+
+def from_skops(content: bytes, trusted: Sequence[str]) -> Any:
+    """Refuses types that skops does not know to be harmless, unless they are ``trusted``."""
+    io = _skops()
+    strange = sorted({*io.get_untrusted_types(data=content)} - {*trusted})
+    if strange:
+        raise UidsError(
+            f"the encoder holds types that are not known to be harmless: {', '.join(strange)}; "
+            "uids.load_model(path, trusted=[…]) reads it"
+        )
+    return io.loads(content, trusted=list(trusted))
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise UidsError(
+            "an encoder of scikit-learn's is kept in a file by skops: pip install uids[skops]"
+        ) from error
+    return skops.io

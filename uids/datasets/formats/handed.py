@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from uids.datasets.columns.column import State
 from uids.datasets.data import Data, Pair, as_data
 from uids.datasets.encoding import ColumnNote, Encoding
-from uids.datasets.formats.adopted import Transformer, clone_of, feature_names
+from uids.datasets.formats.adopted import (
+    Transformer,
+    as_transformer,
+    clone_of,
+    feature_names,
+    from_skops,
+    skops_bytes,
+)
 from uids.datasets.formats.kinds import MOMENTS, read_as
 from uids.datasets.formats.labels import Labels
 from uids.datasets.formats.roles import Roles, same_columns
@@ -57,6 +65,17 @@ class Handed:
 
     def features(self) -> list[str] | None:
         return self.named
+
+    def state(self) -> State:
+        about = {"roles": self.roles.state(), "width": self.width, "named": self.named}
+        return State(about, {"skops": np.frombuffer(skops_bytes(self.transformer), np.uint8)})
+
+    @classmethod
+    def restored(cls, state: State, trusted: Sequence[str]) -> Handed:
+        about, content = state.values, state.arrays["skops"].tobytes()
+        roles, names = Roles.restored(about["roles"]), about["named"]
+        named = None if names is None else [str(name) for name in names]
+        return cls(as_transformer(from_skops(content, trusted)), roles, int(about["width"]), named)
 
     def notes(self) -> list[ColumnNote]:
         roles = self.roles

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,20 @@ class Roles:
     def aside(self) -> set[str]:
         """What a new table may lack, or have: nothing is learned from it."""
         return {self.target, *self.ids, *self.drop, *([self.part] if self.part else [])}
+
+    def state(self) -> dict[str, Any]:
+        """In JSON's own types."""
+        lists = {name: list(getattr(self, name)) for name in LISTS}
+        return {"target": self.target, "part": self.part, **lists}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Roles:
+        lists = {name: tuple(map(str, state[name])) for name in LISTS}
+        part = None if state["part"] is None else str(state["part"])
+        return cls(target=str(state["target"]), part=part, **lists)
+
+
+LISTS = ("ids", "drop", "text", "features")
 
 
 def names_of(value: object, option: str) -> tuple[str, ...]:

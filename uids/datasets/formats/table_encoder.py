@@ -33,15 +33,17 @@ Array = npt.NDArray[Any]
 
 FORMS: dict[str, type[Column]] = {cls.form: cls for cls in (Number, Category, Moment, Words)}
 MOST_NAMES = 2**17  # columns of X beyond which they are not named
-ROLES = ("ids", "drop", "text", "features")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableEncoder:
     """What was learned of each column, and what the other columns are."""
 
     roles: Roles
     columns: tuple[Column, ...]
+
+    def __repr__(self) -> str:
+        return f"<uids.TableEncoder: {len(self.columns)} columns ↦ {self.width} features>"
 
     @property
     def width(self) -> int:
@@ -136,9 +138,6 @@ class TableEncoder:
 
     def state(self) -> State:
         """For a file; the arrays of column i are called ``i name``."""
-        roles: Plain = {"target": self.roles.target, "part": self.roles.part}
-        for name in ROLES:
-            roles[name] = list(getattr(self.roles, name))
         listed: list[Plain] = []
         arrays: dict[str, Array] = {}
         for i, column in enumerate(self.columns):
@@ -146,14 +145,11 @@ class TableEncoder:
             about = {"name": column.name, "kind": column.kind, "form": column.form}
             listed.append({**about, "state": state.values, "arrays": list(state.arrays)})
             arrays |= {f"{i} {name}": array for name, array in state.arrays.items()}
-        return State({"roles": roles, "columns": listed}, arrays)
+        return State({"roles": self.roles.state(), "columns": listed}, arrays)
 
     @classmethod
     def restored(cls, state: State) -> TableEncoder:
         """A ValueError, TypeError or LookupError where it is none."""
-        given = state.values["roles"]
-        lists = {name: tuple(map(str, given[name])) for name in ROLES}
-        part = None if given["part"] is None else str(given["part"])
         columns = []
         for i, about in enumerate(state.values["columns"]):
             arrays = {name: state.arrays[f"{i} {name}"] for name in about["arrays"]}
@@ -161,7 +157,7 @@ class TableEncoder:
             if kind not in (*ALL, TEXT):
                 raise ValueError(f"a column is of the kind {kind!r}")
             columns.append(FORMS[about["form"]].restored(str(about["name"]), kind, own))
-        return cls(Roles(target=str(given["target"]), part=part, **lists), tuple(columns))
+        return cls(Roles.restored(state.values["roles"]), tuple(columns))
 
 
 def learned(train: Table, roles: Roles) -> TableEncoder:
