@@ -120,11 +120,6 @@ def show_plan(arguments: Arguments) -> int:
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         built = build(task, [str(word) for word in config.hydra.overrides.task])
         from uids.pipeline.plan import plan
-        from uids.report.table import column_table, columns
 
-        planned = plan(built.components, built.settings)
-        say(planned)
-        if planned.dataset.get("columns"):
-            say()
-            say(columns(column_table(planned.dataset)))
+        say(plan(built.components, built.settings))
     return 0

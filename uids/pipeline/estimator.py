@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uids.pipeline.predictor import Predictor
 
 
-class TableTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
+class TableTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The encoder that a run has learned; ``fit`` learns nothing."""
 
     def __init__(self, encoder: RowEncoder) -> None:

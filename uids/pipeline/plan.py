@@ -24,7 +24,7 @@ INDEX_BYTES = 4  # of the column beside each stored entry of a sparse matrix
 
 @dataclass(frozen=True)
 class Plan:
-    """Each a sentence; and the data set as the metrics have it."""
+    """Each a sentence."""
 
     data: str
     memory: str
@@ -59,6 +59,15 @@ def data_line(about: DatasetMetrics) -> str:
         f"{about['name']}: {rows['train']:,} training, {rows['validation']:,} validation and "
         f"{rows['test']:,} test rows, {about['features']:,} features, {about['classes']} classes"
     )
+
+
+def column_lines(about: DatasetMetrics) -> list[str]:
+    lines = []
+    for column in about.get("columns", []):
+        width = f", {column['features']:,} features" if column["features"] > 1 else ""
+        note = f" ({column['note']})" if column["note"] else ""
+        lines.append(f"{column['name']}: {column['kind']}{width}{note}")
+    return lines
 
 
 def memory_line(X: Matrix) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,9 +84,3 @@ class Predictor:
         from uids.pipeline.estimator import estimator_of
 
         return estimator_of(self)
-
-    def save(self, path: str | Path) -> None:
-        """In one file, which runs no code when it is read; see ``model_file``."""
-        from uids.pipeline.model_file import write_model
-
-        write_model(Path(path), self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uids.backends import Array
@@ -69,6 +70,13 @@ class Result:
     def estimator(self) -> Any:
         """The model to use as a fitted estimator of scikit-learn's."""
         return self.predictor.estimator()
+
+    def save_model(self, path: str | Path) -> None:
+        """The model to use and its encoder in one file that runs no code when it is read, by
+        ``uids.load_model``: model.npz in the folder of a run."""
+        from uids.pipeline.model_file import write_model
+
+        write_model(Path(path), self.predictor)
 
     def frame(self) -> Any:
         """One line for each training row, as a frame of pandas: ids, row, label, influence, change,
