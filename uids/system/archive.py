@@ -38,7 +38,7 @@ def write_archive(
         if array.dtype.hasobject:
             raise UidsError(f"{path}: {name} holds objects, which a file cannot hold without code")
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        save: Any = np.savez_compressed  # annotated as if a name could not be in a mapping
+        save: Any = np.savez  # annotated as if a name could not be in a mapping
         save(file, **{HEADER: header}, **arrays)
 
 
