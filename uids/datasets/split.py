@@ -15,6 +15,7 @@ from uids.system.keys import key, one_of
 from uids.system.streams import Stream, generator
 
 CLASSES = 20  # different numbers that may well be classes, however few the rows
+ROWS_EACH = 5  # rows of a class on average, below which numbers are no classes
 SPLITS = ("random", "sequential", "shift", "given", "paper")
 
 
@@ -113,7 +114,7 @@ def split(
             parts[name] = Part("train", y[rows], rows)
     train = parts["train"]
     if len(np.unique(train.y)) < len(labels):
-        refuse_continuous(data.y, labels, CLASSES)
+        refuse_continuous(data.y, labels, 0)
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
         raise UidsError(
             f"no training row is of class {some(absent)}: give more rows of it, or "
@@ -155,8 +156,10 @@ def _order(
 
 
 def refuse_continuous(y: npt.NDArray[Any], labels: npt.NDArray[Any], most: int) -> None:
-    """Numbers with more different values than that are no classes."""
-    if y.dtype.kind in "fiu" and len(labels) > most:
+    """Numbers of more different values than that are no classes, nor are more than a few that are
+    not whole."""
+    whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((labels == labels.round()).all()))
+    if y.dtype.kind in "fiu" and len(labels) > max(CLASSES, most if whole else 0):
         raise UidsError(
             f"y looks continuous: it has {len(labels):,} different values, too many to be classes"
         )
@@ -204,8 +207,7 @@ def encode(data: Data) -> tuple[npt.NDArray[Any], Classes, dict[str, Part]]:
         y = np.searchsorted(labels, data.y)  # quicker than the inverse that unique would sort for
     except TypeError as error:
         raise UidsError(f"the labels are of several types, which have no order: {error}") from error
-    if data.y.dtype.kind == "f":
-        refuse_continuous(data.y, labels, max(CLASSES, len(y) // 2))
+    refuse_continuous(data.y, labels, len(y) // ROWS_EACH)
     if len(labels) < 2:
         raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
     parts = {}

@@ -40,7 +40,7 @@ class Category(Column):
         both = pa.chunked_array([self.values, pc.unique(cells)])
         self.values = pc.unique(both)
         self.rows += len(cells) - cells.null_count
-        if len(self.values) > self.most and not self.is_id:
+        if self.is_large and not self.is_id:
             self.hashed, self.values = self.most, pa.array([], STRING)
 
     def finish(self) -> None:
@@ -49,6 +49,10 @@ class Category(Column):
     @property
     def distinct(self) -> int:
         return len(self.values) - self.values.null_count
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.values) > self.most
 
     @property
     def is_id(self) -> bool:

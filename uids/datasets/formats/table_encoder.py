@@ -172,6 +172,7 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
         for column in encoder.columns:
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 column.learn(here[column.name])
+        refuse_ids(train, [c for c in encoder.columns if isinstance(c, Category) and c.is_large])
     for column in encoder.columns:
         if isinstance(column, Number) and not np.isfinite(column.seen.squares):
             raise UidsError(f"{train.where}: the numbers of column {column.name!r} are too large")
