@@ -47,7 +47,8 @@ def prediction_table(P: Array, labels: Array, ids: dict[str, Any]) -> pa.Table:
     known = plain_labels(labels)
     columns = dict(ids) or {"row": np.arange(len(P))}
     columns["predicted_label"] = known[P.argmax(axis=1)]
-    columns |= {f"probability_{label}": P[:, k] for k, label in enumerate(known)}
+    shown = [f"{label:g}" if known.dtype.kind == "f" else str(label) for label in known]
+    columns |= {f"probability_{label}": P[:, k] for k, label in enumerate(shown)}
     return pa.table(columns)
 
 
