@@ -153,6 +153,6 @@ def test_the_plan_tells_what_becomes_of_the_columns(cli, tmp_path):
     code, out, err = cli(*FIELDS, "--plan")
     assert code == 0, err
     assert (
-        "column   town: category, 5 features (=2+3, Oslo, Norway, Rom, …; missing is a value" in out
+        "         town: category, 5 features (=2+3, Oslo, Norway, Rom, …; missing is a value" in out
     )
-    assert "column   customer: id" in out
+    assert "         customer: id" in out

@@ -54,6 +54,20 @@ def test_a_frame_is_encoded_as_the_file_it_is_written_to(tmp_path, kind):
         assert [*loaded.encoding.columns] == [*found.encoding.columns]
 
 
+def test_ids_keep_their_type(tmp_path):
+    frame, _ = messy()
+    frame["label"], frame["zip"] = frame["serial"].astype(str), "0" + frame["serial"].astype(str)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    roles = {**ROLES, "id": ["label", "zip", "customer", "serial"]}
+    result = uids.run(frame, **roles, repeats=1)
+    rows = frame.loc[result.row]
+    assert result.ids["label"].to_pylist() == [*rows["label"]]  # text stays text
+    assert [*result.frame()["label_id"]] == [*rows["label"]]  # beside the labels
+    result = uids.run(str(tmp_path / "t.csv"), **roles, repeats=1)
+    assert result.ids["label"].to_pylist() == [*rows["serial"]]  # which a CSV cannot tell
+    assert result.ids["zip"].to_pylist() == [*rows["zip"]]  # and this is no number
+
+
 def test_names_of_features_and_what_was_made_of_the_columns():
     frame, _ = messy()
     loaded = Frame(frame, **ROLES).load()

@@ -31,6 +31,7 @@ class Plan:
     backend: str
     solver: str
     choice: str  # empty where everything is given
+    columns: str  # what becomes of those of a table, a line each
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<8} {said}" for name, said in vars(self).items() if said)
@@ -50,6 +51,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
         backend,
         solver_line(parts, train),
         choice_line(parts, settings, len(shares.validation.y)),
+        "\n         ".join(column_lines(about)),
     )
 
 

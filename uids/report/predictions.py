@@ -82,7 +82,7 @@ def ids_in(table: Table, names: list[str]) -> dict[str, Any]:
     if not here:
         return {}
     batches = [pa.table({name: batch[name] for name in here}) for batch in table.batches(here)]
-    ids = id_table(batches)
+    ids = id_table(batches, table)
     return {name: ids[name] for name in here}
 
 

@@ -53,4 +53,4 @@ class Csv(Tables):
                     possible[name] = [kind for kind in possible[name] if reads_as(column, kind)]
             return {name: settled(kinds) for name, kinds in possible.items()}
 
-        return Table(where, [name for name in written if name], kinds, batches)
+        return Table(where, [name for name in written if name], kinds, batches, typed=False)

@@ -9,6 +9,7 @@ from typing import Any
 from uids.datasets.data import Arrays, Data
 from uids.datasets.formats.adopted import as_transformer
 from uids.datasets.formats.arrow_table import frame_table
+from uids.datasets.formats.file_names import format_of
 from uids.datasets.formats.handed import Handed, encode_by
 from uids.datasets.formats.kept_table import data_of
 from uids.datasets.formats.roles import names_of, roles_of
@@ -17,6 +18,7 @@ from uids.datasets.formats.table_encoding import encode
 from uids.datasets.formats.tables import Tables
 from uids.datasets.frames.adopted import as_arrow, is_frame
 from uids.errors import UidsError, require
+from uids.registry import REGISTRIES
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,16 @@ def called(part: str) -> str:
 
 
 def dataset_of(given: object, options: Mapping[str, Any]) -> Any:
-    """What ``uids.run`` was given as data: arrays and frames as data sets, others as they are."""
+    """What ``uids.run`` was given as data: arrays, frames and the paths of tables as data sets,
+    others as they are."""
     named = {name: value for name, value in options.items() if value is not None}
     if is_frame(given):
         try:
             return Frame(given, **named)
         except ValueError as error:
             raise UidsError(str(error)) from error
+    if isinstance(given, str) and format_of(given) in ("csv", "parquet"):
+        return REGISTRIES["dataset"].build(str(format_of(given)), train=given, **named)
     if named:
         seen = repr(given) if isinstance(given, str) else type(given).__name__
         raise UidsError(

@@ -122,5 +122,5 @@ def encode_by(handed: Handed, tables: Mapping[str, Table], most_classes: int) ->
     parts: dict[str, Pair] = {
         part: (fitted.matrix(table), y[part]) for part, table in tables.items()
     }
-    encoding = Encoding(fitted, fitted.notes(), id_table(beside.ids))
+    encoding = Encoding(fitted, fitted.notes(), id_table(beside.ids, train))
     return as_data(parts, features=fitted.named, part_rows=rows or None, encoding=encoding)

@@ -23,6 +23,7 @@ class Table:
     kinds: Callable[[Sequence[str]], Kinds]
     batches: Callable[[Sequence[str]], Iterator[Columns]]
     in_python: bool = False
+    typed: bool = True  # else all of its cells are text
 
     def option(self, name: str) -> str:
         """``dataset.target``, or ``target``"""

@@ -79,7 +79,7 @@ def encode(tables: Mapping[str, Table], roles: Roles, most_classes: int) -> Enco
     y = beside.labels.typed()
     parts = {part: (X, y[part]) for part, X in matrices.items()}
     rows = part_rows(np.concatenate(beside.codes), roles, tables["train"]) if roles.part else {}
-    return EncodedTables(parts, encoder, id_table(beside.ids), rows)
+    return EncodedTables(parts, encoder, id_table(beside.ids, tables["train"]), rows)
 
 
 def part_rows(
@@ -95,17 +95,17 @@ def plain(column: pa.Array) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def id_table(batches: list[pa.Table]) -> pa.Table:
-    """One below the other. Text that is a whole number, written as one writes it, is a number."""
+def id_table(batches: list[pa.Table], source: Table) -> pa.Table:
+    """One below the other. Where all cells are text, those of a column that are whole numbers,
+    written as one writes them, are numbers."""
     if not batches:
         return pa.table({})
-    table = pa.concat_tables(batches).combine_chunks()
-    for i, name in enumerate(table.column_names):
-        if table[name].type == STRING:
-            try:
-                numbers = table[name].cast(pa.int64())
-            except pa.ArrowInvalid:
-                continue
-            if numbers.cast(STRING).equals(table[name]):
-                table = table.set_column(i, name, numbers)
-    return table
+    ids = pa.concat_tables(batches).combine_chunks()
+    for i, name in enumerate([] if source.typed else ids.column_names):
+        try:
+            numbers = ids[name].cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        if numbers.cast(STRING).equals(ids[name]):
+            ids = ids.set_column(i, name, numbers)
+    return ids
