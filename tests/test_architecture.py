@@ -46,6 +46,7 @@ IGNORES = {
     "uids/app/sweep/launch.py: [arg-type]": "hydra's own annotation is too narrow",
     "uids/backends/loops/threaded.py: [misc]": "mypy cannot type a lambda that has a default",
     "uids/models/torch/lbfgs.py: [no-untyped-call, unused-ignore]": "torch: no types, or no torch",
+    "uids/pipeline/estimator.py: [misc]": "scikit-learn's base classes are not annotated",
 }
 
 # Files beyond 300 lines and functions beyond 60, and why. Meant to shrink: what is no longer too

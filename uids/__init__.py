@@ -26,6 +26,7 @@ _PUBLIC = {
     "Settings": "uids.pipeline.settings",
     "UidsError": "uids.errors",
     "influence": "uids.app.python",
+    "load_model": "uids.pipeline.model_file",
     "run": "uids.app.python",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])

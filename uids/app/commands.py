@@ -1,26 +1,21 @@
-"""The commands beside runs: what is installed, which data sets there are, a report again."""
+"""The commands beside runs: what is installed, which data sets there are, a report again; those of
+``row_commands`` among them."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
+from uids.app.parser import Parser
+from uids.app.row_commands import apply, predict
 from uids.app.terminal import say
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Entry
 
 if TYPE_CHECKING:
     from uids.datasets.adopted import About  # imports numpy
-
-
-class Parser(argparse.ArgumentParser):
-    """A wrong word is one line and exit code 1, as everywhere."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UidsError(f"{message}; see {self.prog} --help")
 
 
 def wants_json(command: str, description: str | None, arguments: Sequence[str]) -> bool:
@@ -114,7 +109,9 @@ def dataset_row(name: str, known: About) -> dict[str, str]:
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "apply": apply,
     "datasets": datasets,
     "plugins": plugins,
+    "predict": predict,
     "report": report,
 }

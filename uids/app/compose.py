@@ -24,6 +24,7 @@ from uids.app.door.folders import (
     search_word,
 )
 from uids.app.door.trust import check_trusted
+from uids.app.own_file import hint
 from uids.errors import UidsError, unknown
 from uids.registry import REGISTRIES
 
@@ -106,6 +107,9 @@ def refuse_word(word: str) -> None:
     if flag.startswith("-") and flag not in FLAGS:
         raise UidsError(unknown("option", flag, FLAGS))
     group = flag.lstrip("+~")
+    file = hint(value) if group == "dataset" and ("/" in value or ".." in value) else None
+    if file:
+        raise UidsError(f"{word}: a data set is chosen by its name; {file}")
     if group in (*REGISTRIES, "experiment") and ".." in value:
         # It would be read as one of our own, whoever wrote it.
         raise UidsError(f"{word}: a config is chosen by its name; its folder is for --config-dir")

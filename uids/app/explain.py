@@ -13,6 +13,7 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
+from uids.app.own_file import hint
 from uids.errors import UidsError, one_line, unknown
 from uids.registry import REGISTRIES
 
@@ -38,6 +39,9 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _plain(error: BaseException) -> str | None:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        file = hint(error.missing_cfg_file.removeprefix("dataset/").removesuffix(".yaml"))
+        if file and error.missing_cfg_file.startswith("dataset/"):
+            return f"dataset= takes the name of a data set or of a format; {file}"
         group, _, name = error.missing_cfg_file.rpartition("/")
         kind = group.rpartition("/")[2]
         if (group, name) == ("hydra/launcher", "joblib"):
@@ -47,7 +51,9 @@ def _plain(error: BaseException) -> str | None:
     if isinstance(error, OverrideParseException):
         how = "put the value in quotes, as in 'key=\"a value\"'"
         if "=" not in error.override:
-            how = "an override is written key=value; the commands are listed by --help"
+            how = hint(error.override) or (
+                "an override is written key=value; the commands are listed by --help"
+            )
         return f"cannot read {error.override!r}: {how}"
     if isinstance(error, HydraException) and "add --multirun" in str(error):
         return f"{one_line(error).split(chr(39))[1]} is a sweep: add -m"

@@ -37,6 +37,8 @@ Commands beside runs:
   uids datasets [--json]    the data sets, their size, and whether they are here
   uids plugins [--json]     every component that is installed, and whether it works
   uids report DIR           build the tables and pages of a run or a sweep again
+  uids apply DIR FILE -o OUT    the training file of a run without the dropped rows
+  uids predict DIR FILE -o OUT  labels and probabilities of new rows, by the model of a run
   uids --version
 
 Components (group=name; their fields: group.field=value):

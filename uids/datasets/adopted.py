@@ -19,6 +19,8 @@ from uids.errors import Blame, UidsError
 from uids.registry import Chosen, Entry
 from uids.system.folders import data_folder
 
+OPTIONAL = ("validation", "test", "paper_rows", "features", "part_rows", "encoding")
+
 
 @dataclass(frozen=True)
 class AdoptedDataset:
@@ -70,8 +72,20 @@ def as_pairs(loaded: Any, name: str) -> Data:
         raise UidsError(
             f"dataset {name!r}: load() must give (X, y) or uids.Data, not {type(loaded).__name__}"
         )
-    fields = ("validation", "test", "paper_rows", "features")
-    return Data(loaded.X, loaded.y, **{field: getattr(loaded, field, None) for field in fields})
+    optional = {field: getattr(loaded, field, None) for field in OPTIONAL}
+    for part in ("validation", "test"):
+        refuse_no_pair(optional[part], part, name)
+    return Data(loaded.X, loaded.y, **optional)
+
+
+def refuse_no_pair(value: Any, part: str, name: str) -> None:
+    if value is None or (isinstance(value, tuple | list) and len(value) == 2):
+        return
+    what = f"an array of shape {value.shape}" if hasattr(value, "shape") else type(value).__name__
+    raise UidsError(
+        f"dataset {name!r}: the {part} rows must be a pair (X, y), not {what}: what is given is "
+        "(X, y), (X, y, validation) or (X, y, validation, test); weights of rows are not taken"
+    )
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from uids.datasets.csr import as_csr
+from uids.datasets.dense import as_dense, as_labels
+from uids.datasets.frames.adopted import column_names, in_order
 from uids.errors import UidsError
+
+if TYPE_CHECKING:
+    from uids.datasets.encoding import Encoding  # imports arrow
 
 Pair = tuple[Any, npt.NDArray[Any]]  # X (n, d), dense or CSR, and y (n,)
 Parts = dict[str, Pair]  # "train", "validation", "test" ↦ (X, y)
@@ -32,7 +37,10 @@ class Data:
     X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
     source has its own validation or test rows, they are pairs (X, y) with the same features.
     ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
-    ``features`` are the names of the d columns, where they have some.
+    ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
+    X that are "train", "validation" and "test" where all of them lie in it; what is left out is
+    split off the training rows. ``encoding`` is how a table became X.
+    ``used`` are the columns of the source that X has, where it has not all of them.
     """
 
     X: Any
@@ -41,6 +49,9 @@ class Data:
     test: Pair | None = None
     paper_rows: int | None = None
     features: Sequence[str] | None = None
+    part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None
+    encoding: Encoding | None = None
+    used: npt.NDArray[np.int64] | None = None
 
     @property
     def separate(self) -> Parts:
@@ -64,41 +75,51 @@ class Arrays:
         return self.data
 
 
-def as_data(parts: Parts, paper_rows: int | None = None) -> Data:
-    return Data(*parts["train"], parts.get("validation"), parts.get("test"), paper_rows)
+def as_data(
+    parts: Parts,
+    paper_rows: int | None = None,
+    features: Sequence[str] | None = None,
+    part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    encoding: Encoding | None = None,
+) -> Data:
+    others = parts.get("validation"), parts.get("test")
+    return Data(*parts["train"], *others, paper_rows, features, part_rows, encoding)
 
 
 def check(data: Data, name: str) -> Data:
     """The data as dense or CSR, in floating point, finite, every row with its label; or an error
     that says what is wrong. Nothing is copied unless the form demands it."""
     X, y = _checked(data.X, data.y, f"dataset {name!r}")
-    if data.features is not None and len(data.features) != X.shape[1]:
-        raise UidsError(
-            f"dataset {name!r} has {X.shape[1]} features and {len(data.features)} names for them"
-        )
+    features = data.features if data.features is not None else column_names(data.X)
+    if features is not None and len(features) != X.shape[1]:
+        raise UidsError(f"dataset {name!r}: {len(features)} names for {X.shape[1]} features")
     parts: Parts = {}
     for part, (X_part, y_part) in data.separate.items():
-        parts[part] = _checked(X_part, y_part, f"dataset {name!r}, {part} rows")
+        where = f"dataset {name!r}, {part} rows"
+        if features is not None:
+            X_part = in_order(X_part, features, f"dataset {name!r}: the frame of {part} rows")
+        parts[part] = _checked(X_part, y_part, where)
         width = parts[part][0].shape[1]
         if width != X.shape[1]:
             raise UidsError(
                 f"dataset {name!r} has {X.shape[1]} features in its training rows "
                 f"and {width} in its {part} rows"
             )
-    return replace(data, X=X, y=y, validation=parts.get("validation"), test=parts.get("test"))
+    checked = replace(data, X=X, y=y, features=features)
+    return replace(checked, validation=parts.get("validation"), test=parts.get("test"))
 
 
 def _checked(X: Any, y: Any, where: str) -> Pair:
     refuse_masked(X, f"{where}: X")
     refuse_masked(y, f"{where}: y")
-    X = as_csr(X, where) if sp.issparse(X) else np.asarray(X)
+    X = as_csr(X, where) if sp.issparse(X) else as_dense(X, where)
     if X.ndim != 2 or 0 in X.shape:
         raise UidsError(f"{where}: X must have rows and columns (its shape is {X.shape})")
     if X.dtype.kind not in "fiub":
         raise UidsError(f"{where}: X must hold real numbers (its type is {X.dtype})")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    y = np.asarray(y)
+    y = as_labels(y, where)
     if y.shape != (X.shape[0],):
         raise UidsError(f"{where}: {X.shape[0]} rows, but labels of shape {y.shape}")
     missing = np.flatnonzero(missing_labels(y) if y.dtype == object else y != y)
@@ -115,6 +136,22 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
             "remove or fill them"
         )
     return X, y
+
+
+def check_rows(
+    rows: object, width: int, features: Sequence[str] | None, used: npt.NDArray[Any] | None
+) -> Any:
+    """X of new rows for a model of ``width`` features, as dense or CSR; of a frame its columns in
+    the order of the names. ``used`` are the columns to take of more."""
+    where = "the new rows"
+    if features is not None:
+        rows = in_order(rows, features, "the frame")
+    X = as_csr(rows, where) if sp.issparse(rows) else as_dense(rows, where)
+    if X.ndim == 2 and used is not None and X.shape[1] > used.max():
+        X = X[:, used]
+    if X.ndim != 2 or X.shape[1] != width:
+        raise UidsError(f"{where} must have {width} features (their shape is {X.shape})")
+    return _checked(X, np.zeros(X.shape[0]), where)[0] if X.shape[0] else X
 
 
 def refuse_masked(array: object, what: str) -> None:

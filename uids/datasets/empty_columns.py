@@ -39,14 +39,9 @@ def without_empty_columns(data: Data, name: str) -> Data:
     )
     narrow = {part: _renumbered(X, used) for part, X in matrices.items()}
     pairs: Parts = {part: (narrow[part], y) for part, (_, y) in data.separate.items()}
-    names = None if data.features is None else [data.features[column] for column in used]
-    return replace(
-        data,
-        X=narrow["train"],
-        validation=pairs.get("validation"),
-        test=pairs.get("test"),
-        features=names,
-    )
+    features = None if data.features is None else [data.features[j] for j in used]
+    narrowed = replace(data, X=narrow["train"], features=features, used=used)
+    return replace(narrowed, validation=pairs.get("validation"), test=pairs.get("test"))
 
 
 def _renumbered(X: sp.csr_matrix, used: npt.NDArray[np.int64]) -> sp.csr_matrix:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from uids.errors import UidsError, UidsWarning
 from uids.system.checksum import WHOLE, checksum
 from uids.system.folders import cache_folder
 from uids.system.unfinished import begin, end, remove_leftovers
+
+T = TypeVar("T")
 
 FORMAT = 2  # of the parsed files; raise it when a parser changes what it gives
 
@@ -53,13 +55,19 @@ def unchanged(paths: Sequence[Path]) -> Iterator[None]:
 
 def parsed(paths: Sequence[Path], options: Any, parse: Callable[[], Parts]) -> Parts:
     """``parse()``, done once: afterwards its arrays are memory-mapped from the cache folder."""
-    return kept(paths, options, lambda folder: _save(folder, parse()))
+    return kept(paths, options, lambda folder: save(folder, parse()), load)
 
 
-def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> Parts:
-    """What ``write(folder)`` puts there, done once and memory-mapped: for each part its ``y`` and
-    either ``X`` or ``data``, ``indices``, ``indptr`` and ``shape``, each in a file
-    ``part-name.npy``; indices and indptr of the type that ``index_type`` gives.
+def kept(
+    paths: Sequence[Path],
+    options: Any,
+    write: Callable[[Path], None],
+    read: Callable[[Path], T],
+) -> T:
+    """What ``write(folder)`` puts there, done once, and read from there. For ``load`` to read it
+    that is for each part its ``y`` and either ``X`` or ``data``, ``indices``, ``indptr`` and
+    ``shape``, each in a file ``part-name.npy``; indices and indptr of the type that ``index_type``
+    gives.
 
     What is kept belongs to the files as they are (``fingerprint``) and the options. A folder that
     is damaged is made again. Where the cache cannot be written, the files are read all the same.
@@ -75,24 +83,24 @@ def kept(paths: Sequence[Path], options: Any, write: Callable[[Path], None]) -> 
     try:
         if folder.is_dir():
             if cache.is_whole(folder):
-                return load(folder)
+                return read(folder)
             told(f"the parsed copy of {paths[0]} in {folder} is damaged: it is made again")
             cache.discard(folder)
         cache.make(folder, reread)
-        return load(folder)
+        return read(folder)
     except OSError as error:
         told(
             f"{paths[0]} is read without a cache: {error.strerror or error} ({folder.parent}); set "
             "XDG_CACHE_HOME to a folder that can be written"
         )
-        return _unkept(reread)
+        return _unkept(reread, read)
 
 
 def told(sentence: str) -> None:
     warnings.warn(sentence, UidsWarning, stacklevel=3)
 
 
-def _unkept(write: Callable[[Path], None]) -> Parts:
+def _unkept(write: Callable[[Path], None], read: Callable[[Path], T]) -> T:
     """Through a folder of the system's, which is gone when this returns: what is mapped stays."""
     place = Path(tempfile.gettempdir())
     remove_leftovers([place])
@@ -100,7 +108,7 @@ def _unkept(write: Callable[[Path], None]) -> Parts:
     try:
         folder.mkdir(mode=0o700)
         write(folder)
-        return load(folder)
+        return read(folder)
     except OSError as error:
         raise UidsError(
             f"cannot write the parsed arrays to {place}: {error.strerror or error}; set "
@@ -153,7 +161,7 @@ def _mapped(file: Any, dtype: Any) -> Any:
     return np.memmap(file, dtype, mode="r") if file.tell() else np.empty(0, dtype)
 
 
-def _save(folder: Path, parts: Parts) -> None:
+def save(folder: Path, parts: Parts) -> None:
     for part, (X, y) in parts.items():
         np.save(folder / f"{part}-y.npy", y, allow_pickle=False)
         if sp.issparse(X):

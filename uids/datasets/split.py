@@ -14,6 +14,8 @@ from uids.errors import UidsError, require
 from uids.system.keys import key, one_of
 from uids.system.streams import Stream, generator
 
+CLASSES = 20  # different numbers that may well be classes, however few the rows
+ROWS_EACH = 5  # rows of a class on average, below which numbers are no classes
 SPLITS = ("random", "sequential", "shift", "given", "paper")
 
 
@@ -78,6 +80,11 @@ def split(
 ) -> Split:
     """Share out the rows, number the classes, and make ``noise`` of the training rows wrong."""
     labels, y, parts = encode(data)
+    pool = np.arange(len(y))
+    if data.part_rows is not None:
+        given = {part: np.asarray(rows) for part, rows in data.part_rows.items()}
+        pool = given.pop("train")
+        parts |= {part: Part("train", y[rows], rows) for part, rows in given.items()}
     if settings.kind == "given" and "validation" not in parts:
         raise UidsError(
             "split.kind=given, but the data set has no validation rows of its own: "
@@ -85,7 +92,7 @@ def split(
         )
     if settings.kind == "paper":
         settings = _paper(data, settings)
-    n = len(y)
+    n = len(pool)
     m_validation = 0 if "validation" in parts else _count(settings.validation, n)
     m_test = 0 if "test" in parts or settings.kind == "given" else _count(settings.test, n)
     if m_validation + m_test >= n:
@@ -93,20 +100,21 @@ def split(
             f"{n} rows cannot give {m_validation} for validation and {m_test} for test "
             "and keep any for training: lower split.validation or split.test"
         )
-    order, most = _order(y, len(labels), settings.kind, (m_validation, m_test), seed)
+    order, most = _order(y[pool], len(labels), settings.kind, (m_validation, m_test), seed)
     m_train = most if settings.train is None else min(most, _count(settings.train, n))
     cut = n - m_validation - m_test
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
     rows_of = {
-        "train": np.sort(order[:m_train]),
-        "validation": np.sort(order[cut : cut + m_validation]),
-        "test": np.sort(order[cut + m_validation :]),
+        "train": np.sort(pool[order[:m_train]]),
+        "validation": np.sort(pool[order[cut : cut + m_validation]]),
+        "test": np.sort(pool[order[cut + m_validation :]]),
     }
     for name, rows in rows_of.items():
         if len(rows) and name not in parts:
             parts[name] = Part("train", y[rows], rows)
     train = parts["train"]
     if len(np.unique(train.y)) < len(labels):
+        refuse_continuous(data.y, labels, 0)
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
         raise UidsError(
             f"no training row is of class {some(absent)}: give more rows of it, or "
@@ -145,6 +153,16 @@ def _order(
         )
     earlier, later = (_stratified(rows, classes, rng) for rows in (y[:half], y[half:]))
     return np.concatenate([earlier, half + later]), half
+
+
+def refuse_continuous(y: npt.NDArray[Any], labels: npt.NDArray[Any], most: int) -> None:
+    """Numbers of more different values than that are no classes, nor are more than a few that are
+    not whole."""
+    whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((labels == labels.round()).all()))
+    if y.dtype.kind in "fiu" and len(labels) > max(CLASSES, most if whole else 0):
+        raise UidsError(
+            f"y looks continuous: it has {len(labels):,} different values, too many to be classes"
+        )
 
 
 def some(labels: npt.NDArray[Any], most: int = 3) -> str:
@@ -189,10 +207,7 @@ def encode(data: Data) -> tuple[npt.NDArray[Any], Classes, dict[str, Part]]:
         y = np.searchsorted(labels, data.y)  # quicker than the inverse that unique would sort for
     except TypeError as error:
         raise UidsError(f"the labels are of several types, which have no order: {error}") from error
-    if data.y.dtype.kind == "f" and len(labels) > max(20, len(y) // 2):
-        raise UidsError(
-            f"y looks continuous: it has {len(labels):,} different values, too many to be classes"
-        )
+    refuse_continuous(data.y, labels, len(y) // ROWS_EACH)
     if len(labels) < 2:
         raise UidsError(f"the training labels are all {labels[0]!s}: two classes are needed")
     parts = {}

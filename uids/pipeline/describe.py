@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from uids import __version__
+from uids.datasets.data import Data
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
 from uids.pipeline.metrics import (
+    ColumnMetrics,
     Config,
     DatasetMetrics,
     Environment,
@@ -24,6 +26,11 @@ from uids.scoring.influence import Influence
 from uids.scoring.labels import LabelAudit
 from uids.scoring.validation_check import ValidationCheck
 
+if TYPE_CHECKING:
+    from uids.datasets.encoding import ColumnNote  # imports arrow
+
+MOST_COLUMNS = 500  # of a table that are told of
+
 
 def describe(parts: Components, settings: Settings) -> Config:
     """Everything that decides the result, as plain values."""
@@ -31,18 +38,34 @@ def describe(parts: Components, settings: Settings) -> Config:
     return cast(Config, {**described, **dataclasses.asdict(settings)})
 
 
-def describe_data(name: str, shares: Split, features: int) -> DatasetMetrics:
-    return {
+def describe_data(name: str, shares: Split, data: Data) -> DatasetMetrics:
+    about: DatasetMetrics = {
         "name": name,
         "rows": {
             "train": len(shares.train.y),
             "validation": len(shares.validation.y),
             "test": 0 if shares.test is None else len(shares.test.y),
         },
-        "features": features,
+        "features": int(data.X.shape[1]),
         "classes": len(shares.labels),
         "labels": [str(label) for label in shares.labels],
         "flipped": len(shares.flipped),
+        "source_rows": len(data.y),
+    }
+    if data.encoding is not None:
+        columns = data.encoding.columns
+        about["columns"] = [column_metrics(column) for column in columns[:MOST_COLUMNS]]
+        if len(columns) > MOST_COLUMNS:
+            about["more_columns"] = len(columns) - MOST_COLUMNS
+    return about
+
+
+def column_metrics(column: ColumnNote) -> ColumnMetrics:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "features": column.features,
+        "note": column.note,
     }
 
 

@@ -159,7 +159,24 @@ class RowCounts(TypedDict):
     test: int
 
 
-class DatasetMetrics(TypedDict):
+class ColumnMetrics(TypedDict):
+    """What became of one column of a table."""
+
+    name: str
+    kind: str
+    features: int  # columns of X
+    note: str
+
+
+class _TableMetrics(TypedDict, total=False):
+    """Of tables only, or beyond the contract."""
+
+    source_rows: int  # of the training file, whatever part they are for
+    columns: list[ColumnMetrics]
+    more_columns: int  # that are not told of
+
+
+class DatasetMetrics(_TableMetrics):
     name: str
     rows: RowCounts
     features: int

@@ -31,6 +31,7 @@ class Plan:
     backend: str
     solver: str
     choice: str  # empty where everything is given
+    columns: str  # what becomes of those of a table, a line each
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<8} {said}" for name, said in vars(self).items() if said)
@@ -43,13 +44,14 @@ def plan(parts: Components, settings: Settings) -> Plan:
     shares = split(data, settings.split, settings.noise, settings.split_seed, settings.noise_kind)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
-    about = describe_data(parts.dataset.name, shares, data.X.shape[1])
+    about = describe_data(parts.dataset.name, shares, data)
     return Plan(
         data_line(about),
         memory_line(train.X),
         backend,
         solver_line(parts, train),
         choice_line(parts, settings, len(shares.validation.y)),
+        "\n         ".join(column_lines(about)),
     )
 
 
@@ -59,6 +61,15 @@ def data_line(about: DatasetMetrics) -> str:
         f"{about['name']}: {rows['train']:,} training, {rows['validation']:,} validation and "
         f"{rows['test']:,} test rows, {about['features']:,} features, {about['classes']} classes"
     )
+
+
+def column_lines(about: DatasetMetrics) -> list[str]:
+    lines = []
+    for column in about.get("columns", []):
+        width = f", {column['features']:,} features" if column["features"] > 1 else ""
+        note = f" ({column['note']})" if column["note"] else ""
+        lines.append(f"{column['name']}: {column['kind']}{width}{note}")
+    return lines
 
 
 def memory_line(X: Matrix) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from uids.backends import Array
 from uids.models import Fitted
-from uids.pipeline.metrics import Metrics
+from uids.pipeline.metrics import ColumnMetrics, Metrics
+from uids.pipeline.predictor import Predictor
 from uids.pipeline.reasons import Reasons
 from uids.pipeline.shown import plot_result, result_html
 from uids.scoring.reason import Reason
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 
@@ -36,6 +39,9 @@ class Result:
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
     why: Reasons  # what the rows are explained with
+    predictor: Predictor  # the same with what makes X of new rows
+    ids: pa.Table | None  # the person's ids of the training rows, where a table has them
+    source_rows: int  # of the training file or frame, whatever part they are for
 
     @property
     def change(self) -> Array:
@@ -65,6 +71,50 @@ class Result:
         >>> result.explain(result.row[~result.kept])
         """
         return self.why.of(rows)
+
+    @property
+    def columns(self) -> list[ColumnMetrics]:
+        """What was made of the columns of a table; empty where it was none."""
+        return self.metrics["dataset"].get("columns", [])
+
+    def predict_proba(self, rows: object) -> Array:
+        """Of new rows, (n, K), by the model to use; ``rows`` as the training rows were given: a
+        frame with the same columns, or X. The classes are those of ``predictor.labels``."""
+        return self.predictor.predict_proba(rows)
+
+    def predict(self, rows: object) -> Array:
+        """The most probable label of each new row, (n,)."""
+        return self.predictor.predict(rows)
+
+    def estimator(self) -> Any:
+        """The model to use as a fitted estimator of scikit-learn's."""
+        return self.predictor.estimator()
+
+    def save_model(self, path: str | Path) -> None:
+        """The model to use and its encoder in one file that runs no code when it is read, by
+        ``uids.load_model``: model.npz in the folder of a run."""
+        from uids.pipeline.model_file import write_model
+
+        write_model(Path(path), self.predictor)
+
+    def frame(self) -> Any:
+        """One line for each training row, as a frame of pandas: ids, row, label, influence, change,
+        probability, kept, label_error, suggested_label."""
+        from uids.pipeline import row_table
+
+        return row_table.frame(self)
+
+    def dropped(self) -> Any:
+        """The rows that were dropped, most harmful first, as a frame of pandas."""
+        from uids.pipeline import row_table
+
+        return row_table.dropped(self)
+
+    def kept_rows(self, frame: object) -> Any:
+        """The training frame without the rows that were dropped, in a frame of its kind."""
+        from uids.pipeline import row_table
+
+        return row_table.kept_rows(self, frame)
 
     def __repr__(self) -> str:
         subset = self.metrics["subset"]

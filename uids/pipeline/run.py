@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uids.datasets.data import Arrays, Data
 from uids.errors import UidsError
+from uids.models import AdoptedFitted, AdoptedModel
 from uids.models.adopted import choose_model
 from uids.models.scikit_learn import taken_apart
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.decide import decide
 from uids.pipeline.judge import Judge
+from uids.pipeline.predictor import Predictor
 from uids.pipeline.reasons import Reasons
 from uids.pipeline.record import record
 from uids.pipeline.refits import refits
 from uids.pipeline.result import Result
 from uids.pipeline.settings import Settings, make_settings, opened, refuse_stray
-from uids.pipeline.stages import load
+from uids.pipeline.stages import Loaded, load
 from uids.registry import REGISTRIES
 from uids.system.keys import AUTO
 from uids.system.progress import Progress, listening
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def run(
@@ -32,6 +36,14 @@ def run(
     sampler: Any = None,
     backend: Any = "auto",
     *,
+    target: str | None = None,
+    id: str | Sequence[str] | None = None,
+    part: str | None = None,
+    drop: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    encoder: object = None,
+    validation: object = None,
+    test: object = None,
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Result:
@@ -42,11 +54,21 @@ def run(
     (``split`` and ``choose`` are dictionaries); with ``auto=True`` everything that matters and is
     not given is chosen. ``progress`` is True for a bar, or a function of (what, done, total).
 
+    A data set may also be a frame of pandas, polars or Arrow; then ``target``, ``id``, ``part``,
+    ``drop`` and ``text`` name its columns as they do those of a file, ``validation`` and ``test``
+    are frames with the same columns, and ``encoder`` is a transformer of scikit-learn's that makes
+    X of them in place of uids' own.
+
+    >>> uids.run(frame, target="churn", id="customer_id", drop=["note"])
     >>> uids.run(sampler={"name": "sigmoid", "alpha": 5}, noise=0.3)
     """
+    from uids.datasets.formats.frame import dataset_of  # imports arrow
+
+    columns = {"target": target, "id": id, "part": part, "drop": drop, "text": text}
+    options = {**columns, "encoder": encoder, "validation": validation, "test": test}
     is_open = bool(settings.get("auto"))
     given = {
-        "dataset": Arrays(dataset) if isinstance(dataset, tuple | Data) else dataset,
+        "dataset": dataset_of(dataset, options),
         "solver": solver,
         "sampler": (AUTO if is_open else DEFAULT_SAMPLER) if sampler is None else sampler,
         "backend": backend,
@@ -101,7 +123,23 @@ def run_components(
         subset=judge.first.subset.value,
         final=judge.first.final.value,
         why=why,
+        predictor=predictor_of(loaded, decided.model, judge.first.final),
+        ids=ids_of(loaded),
+        source_rows=loaded.source_rows,
     )
+
+
+def predictor_of(loaded: Loaded, model: AdoptedModel, final: AdoptedFitted) -> Predictor:
+    encoder = None if loaded.encoding is None else loaded.encoding.encoder
+    width = loaded.train.X.shape[1]
+    return Predictor(model, final, loaded.labels, width, loaded.features, encoder, loaded.used)
+
+
+def ids_of(loaded: Loaded) -> pa.Table | None:
+    """Those of the training rows, if there are any."""
+    if loaded.encoding is None or not loaded.encoding.ids.num_columns:
+        return None
+    return loaded.encoding.ids.take(loaded.row)
 
 
 def check_together(parts: Components, settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,9 @@ from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
 from uids.scoring.validation_check import ValidationCheck, check_validation
 
+if TYPE_CHECKING:
+    from uids.datasets.encoding import Encoding  # imports arrow
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -40,7 +44,10 @@ class Loaded:
     flipped: npt.NDArray[np.bool_]  # the training rows that ``noise`` made wrong
     test_from_train: bool  # the test rows were split off a file whose rows are only for training
     about: DatasetMetrics
-    features: Sequence[str] | None  # the names of the columns, where they have some
+    features: Sequence[str] | None  # the names of X's columns, where they have some
+    source_rows: int  # of the training file, whatever part they are for
+    encoding: Encoding | None  # how a table became X
+    used: Array | None  # the columns of the source that X has, where it has not all of them
 
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
@@ -63,8 +70,11 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             shares.labels,
             flipped,
             shares.test is not None and shares.test.origin == "train" and not together,
-            describe_data(parts.dataset.name, shares, data.X.shape[1]),
+            describe_data(parts.dataset.name, shares, data),
             data.features,
+            len(data.y),
+            data.encoding,
+            data.used,
         )
 
 

@@ -3,7 +3,9 @@
 | file                | what                                                              |
 |---------------------|-------------------------------------------------------------------|
 | influence.parquet   | one line a training row: row, label, influence, probability, kept, |
-|                     | change, label_error, suggested_label                              |
+|                     | change, label_error, suggested_label, and the person's ids        |
+| dropped.csv         | the dropped rows with their ids, most harmful first               |
+| model.npz           | the model to use and its encoder, see uids/pipeline/model_file.py |
 | subset.csv          | the kept row numbers, one a line                                  |
 | validation.csv      | those of the validation rows, if split off the training file      |
 | reasons.json        | why the twenty most harmful rows harm; not of a sweep's points    |
@@ -25,16 +27,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uids.backends import Array
 from uids.errors import UidsError, one_line
 from uids.pipeline.metrics import FailedRun, Metrics, NoRun
+from uids.pipeline.model_file import write_model
 from uids.pipeline.result import Result
+from uids.pipeline.row_table import dropped_table, id_columns, row_table
+from uids.report.arrow_csv import write_csv
 from uids.report.run_page import write_page
 from uids.report.shape import fits
 from uids.report.table import run_table
 from uids.system.files import replacing, write_json
 
 METRICS = "metrics.json"
+MODEL = "model.npz"
 REASONS = "reasons.json"
 REASON = 150  # characters that are shown of what is wrong with a damaged file
 
@@ -42,19 +47,7 @@ REASON = 150  # characters that are shown of what is wrong with a damaged file
 def write_run(folder: Path, result: Result, command: str, reasons: bool = True) -> None:
     metrics = result.metrics.copy()
     metrics["command"] = command
-    table = pa.table(
-        {
-            "row": result.row,
-            "label": plain_labels(result.label),
-            "influence": result.influence,
-            "probability": result.probability,
-            "kept": result.kept,
-            "change": result.change,
-            "label_error": result.label_error,
-            "suggested_label": plain_labels(result.suggested_label),
-            **({"flipped": result.flipped} if result.flipped.any() else {}),
-        }
-    )
+    table = row_table(result)
     with replacing(folder / "influence.parquet") as temporary:
         pq.write_table(table, temporary)
     listed = {"subset": result.row[result.kept], "validation": result.validation_row}
@@ -62,6 +55,8 @@ def write_run(folder: Path, result: Result, command: str, reasons: bool = True) 
         if len(rows):
             with replacing(folder / f"{name}.csv") as temporary:
                 np.savetxt(temporary, rows, fmt="%d")
+    write_csv(folder / "dropped.csv", dropped_table(table, list(id_columns(result))))
+    write_model(folder / MODEL, result.predictor)
     if reasons:
         write_reasons(folder / REASONS, result)
     else:  # those of an earlier run would be taken for its own
@@ -81,10 +76,6 @@ def write_reasons(path: Path, result: Result) -> None:
         "rows": [reason.as_dict() for reason in reasons],
     }
     write_json(path, content)
-
-
-def plain_labels(labels: Array) -> Array:
-    return labels.astype(str) if labels.dtype == object else labels
 
 
 def write_failure(folder: Path, config: object, reason: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from uids.pipeline.metrics import MEASURES, PARTS, Measure, Metrics, Part
+from uids.pipeline.metrics import MEASURES, PARTS, DatasetMetrics, Measure, Metrics, Part
 from uids.scoring.influence import TRUSTED
 from uids.system.statistics import standard_error
 from uids.system.visible import visible
 
+MOST_COLUMNS = 30  # of a table that a terminal is told of
 OPTIMISTIC = (
     "There are no test rows. The validation figures are optimistic: the validation rows chose "
     "the subset."
@@ -94,6 +95,19 @@ def baseline_table(metrics: Metrics) -> list[list[str]]:
     return rows
 
 
+def column_table(dataset: DatasetMetrics, most: int = MOST_COLUMNS) -> list[list[str]]:
+    """What was made of the columns of a table: the head and the lines; none where it was none."""
+    told = dataset.get("columns", [])
+    if not told:
+        return []
+    more = len(told) - most + dataset.get("more_columns", 0)
+    return [
+        ["column", "is", "features", "note"],
+        *([c["name"], c["kind"], f"{c['features']:,}", c["note"]] for c in told[:most]),
+        *([[f"and {more:,} more", "", "", ""]] if more > 0 else []),
+    ]
+
+
 def trained_on(baseline: str) -> str:
     """full_plus_validation ↦ full + validation"""
     name = baseline.removeprefix("tuned_").replace("_plus_", " + ")
@@ -156,6 +170,8 @@ def run_table(metrics: Metrics, folder: Path) -> str:
     tables = [conclusion_line(metrics), "", columns(comparison(metrics)), ""]
     if metrics.get("baselines"):
         tables += [columns(baseline_table(metrics)), ""]
+    if metrics["dataset"].get("columns"):
+        tables += [columns(column_table(metrics["dataset"])), ""]
     sentences = [
         labels_line(metrics),
         selection_line(metrics),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import ClassVar
 import pyarrow.csv as pa_csv
 
 from uids.datasets.formats.arrow_reading import BLOCK, reading, text_batches
-from uids.datasets.formats.table import FLAG, NUMBER, TEXT, Columns, Table, Types, reads_as, tidy
+from uids.datasets.formats.arrow_table import refuse_twice
+from uids.datasets.formats.kinds import ALL, STRING, reads_as, settled, tidy
+from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.datasets.formats.tables import Tables
-from uids.errors import UidsError
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Csv(Tables):
     """A person's own CSV with a header; .tsv has tabs; .gz, .bz2 and .zst are unpacked.
 
     A column holds numbers if all its values in the training file read as numbers, or as true and
-    false; else it holds categories. Empty, NA, NaN, null and the like are missing values.
+    false; dates if all read as dates, written in one way; else it holds categories. Empty, NA, NaN,
+    null and the like are missing values.
     """
 
     block: ClassVar[int] = BLOCK
@@ -34,26 +35,22 @@ class Csv(Tables):
         with reading(where), pa_csv.open_csv(path, start, layout) as file:
             header = list(file.schema.names)
         written = {name.strip(): name for name in header}  # "a, b" is the column b
-        if len(written) < len(header):
-            names = [name.strip() for name in header]
-            counts = Counter(names)
-            twice = next(name for name in names if counts[name] > 1)
-            raise UidsError(f"{where} has two columns {twice!r}: rename one of them")
+        refuse_twice([name.strip() for name in header], where)
 
         def batches(names: Sequence[str]) -> Iterator[Columns]:
             originals = [written[name] for name in names]
             # As text, since arrow would guess a column's type by the first rows alone.
             convert = pa_csv.ConvertOptions(
-                include_columns=originals, column_types=dict.fromkeys(originals, TEXT)
+                include_columns=originals, column_types=dict.fromkeys(originals, STRING)
             )
             for batch in text_batches(path, where, self.block, layout, convert):
                 yield dict(zip(names, map(tidy, batch.columns), strict=True))
 
-        def types(names: Sequence[str]) -> Types:
-            possible = {name: [NUMBER, FLAG] for name in names}
+        def kinds(names: Sequence[str]) -> Kinds:
+            possible = {name: list(ALL) for name in names}
             for columns in batches(names):
                 for name, column in columns.items():
                     possible[name] = [kind for kind in possible[name] if reads_as(column, kind)]
-            return {name: [*kinds, TEXT][0] for name, kinds in possible.items()}
+            return {name: settled(kinds) for name, kinds in possible.items()}
 
-        return Table(where, [name for name in written if name], types, batches)
+        return Table(where, [name for name in written if name], kinds, batches, typed=False)

@@ -22,7 +22,7 @@ from uids.datasets.csr import index_type
 from uids.datasets.data import Data, Parts, as_data
 from uids.datasets.formats.libsvm_text import BadLineError, Block, parse_block
 from uids.datasets.formats.own_files import OwnFiles
-from uids.datasets.parsed import GrowingArray, kept
+from uids.datasets.parsed import GrowingArray, kept, load
 from uids.errors import UidsError, one_line
 from uids.system.progress import Steps
 
@@ -44,7 +44,7 @@ class Libsvm(OwnFiles):
 def read(paths: Mapping[str, Path], features: int | None = None) -> Parts:
     """(X, y) of each part, memory-mapped; parsed on the first time only."""
     options = {"features": features, "parts": list(paths)}
-    return kept(list(paths.values()), options, lambda folder: parse(paths, folder, features))
+    return kept(list(paths.values()), options, lambda folder: parse(paths, folder, features), load)
 
 
 def parse(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,15 +15,10 @@ from uids.datasets.data import Data, Pair, as_data
 from uids.datasets.formats.own_files import OwnFiles
 from uids.datasets.parsed import unchanged
 from uids.errors import UidsError, one_line
+from uids.system.archive import REASON, UNREADABLE
 from uids.system.memory import refuse_beyond_memory
 
 HOLDS = "y and X, or y, data, indices, indptr and shape"
-REASON = 200  # characters that are shown of the reason why an archive cannot be read
-# Whatever a damaged archive makes zipfile, zlib and numpy's reader of headers raise.
-UNREADABLE = (
-    *(OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, OverflowError),
-    *(NotImplementedError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error),
-)
 
 
 def reason(error: BaseException) -> str:
@@ -62,7 +55,22 @@ def read(path: Path, where: str) -> Pair:
     raise UidsError(f"{named} must hold {HOLDS}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
 
 
-def read_arrays(file: BinaryIO, named: str) -> dict[str, Any]:
+def read_rows(path: Path, width: int) -> Any:
+    """X alone, for rows whose labels are not known; a sparse one as wide as ``width`` at least."""
+    named = repr(str(path))
+    try:
+        with open(path, "rb") as file:
+            arrays = read_arrays(file, named, single=True)
+    except UNREADABLE as error:
+        raise UidsError(f"cannot read {named}: {reason(error)}") from error
+    if "X" in arrays:
+        return arrays["X"]
+    if {"data", "indices", "indptr", "shape"} <= set(arrays):
+        return widened(csr_of(arrays, named), width)
+    raise UidsError(f"{named} must hold X, or data, indices, indptr and shape")
+
+
+def read_arrays(file: BinaryIO, named: str, single: bool = False) -> dict[str, Any]:
     """The arrays of an archive, as large as the machine can hold; what else it has is not read."""
     if file.read(6) == np.lib.format.MAGIC_PREFIX:
         raise UidsError(
@@ -78,7 +86,7 @@ def read_arrays(file: BinaryIO, named: str) -> dict[str, Any]:
     with np.load(file, allow_pickle=False) as archive:
         held = [name for name in archive.files if name != "format"]
         arrays = {name: archive[name] for name in held if name in wanted}
-        return arrays if len(arrays) > 1 else dict.fromkeys(held)
+        return arrays if single or len(arrays) > 1 else dict.fromkeys(held)
 
 
 def widened(X: sp.spmatrix, width: int) -> Any:

@@ -6,39 +6,39 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-
-NUMBER, FLAG, TEXT = pa.float64(), pa.bool_(), pa.large_string()  # what a column can hold
-MISSING = pa.array(pa_csv.ConvertOptions().null_values, TEXT)  # "", "NA", "NaN", "null", …
-
 Columns = dict[str, Any]  # name ↦ arrow array: some rows of a table
-Types = dict[str, Any]  # name ↦ NUMBER, FLAG or TEXT
+Kinds = dict[str, str]  # name ↦ what the column holds, see ``kinds.py``
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file with named columns that is read some rows at a time. ``where`` is for errors.
+    """Named columns that are read some rows at a time.
 
-    ``types(names)`` is what these columns hold; ``batches(names)`` are their rows in order.
+    ``kinds(names)`` is what these columns hold; ``batches(names)`` are their rows in order.
+    ``where`` is for errors, and so is ``in_python``: how the options are written there.
     """
 
     where: str
     columns: list[str]
-    types: Callable[[Sequence[str]], Types]
+    kinds: Callable[[Sequence[str]], Kinds]
     batches: Callable[[Sequence[str]], Iterator[Columns]]
+    in_python: bool = False
+    typed: bool = True  # else all of its cells are text
 
+    def option(self, name: str) -> str:
+        """``dataset.target``, or ``target``"""
+        return name if self.in_python else f"dataset.{name}"
 
-def tidy(text: Any) -> Any:
-    """Text without space around it, and null where it says that a value is missing."""
-    text = pc.utf8_trim_whitespace(text)
-    return pc.if_else(pc.is_in(text, value_set=MISSING), pa.scalar(None, TEXT), text)
+    def setting(self, name: str, value: str, many: bool = False) -> str:
+        """``dataset.drop=[town]``, or ``drop=["town"]``"""
+        value = f'"{value}"' if self.in_python else value
+        return f"{self.option(name)}={f'[{value}]' if many else value}"
 
-
-def reads_as(text: Any, kind: Any) -> bool:
-    try:
-        pc.cast(text, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+    def numbered(self, names: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+        """Batches of at least one row, each with the number of its first row."""
+        row = 0
+        for columns in self.batches(names):
+            count = len(columns[names[0]])
+            if count:
+                yield row, columns
+            row += count

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from uids.datasets.data import Data, Parts, as_data
+from uids.datasets.data import Data
+from uids.datasets.formats.kept_table import read_encoded, write_encoded
 from uids.datasets.formats.own_files import OwnFiles
+from uids.datasets.formats.roles import names_of, roles_of
 from uids.datasets.formats.table import Table
-from uids.datasets.formats.table_encoding import encode
-from uids.datasets.parsed import parsed
-from uids.errors import UidsError, unknown
+from uids.datasets.formats.table_encoding import EncodedTables, encode
+from uids.datasets.parsed import kept
+from uids.errors import UidsError, require
 
-TARGETS = ("target", "label", "class", "y", "click")  # names by which a column of labels is known
+ENCODING = 2  # of what is kept; raise it when a column becomes something else
 
 
 @dataclass(frozen=True)
 class Tables(OwnFiles):
     """What both formats share. ``target`` is the column of labels, by default the one that is
-    called target, label, class, y or click. ``id`` is a column to leave out. So are columns without
-    a name and ``__index_level_N__``: they are the index that pandas writes.
+    called target, label, class, y or click. ``id`` is a column of ids, or a list of them: they name
+    the rows in the files of a run, and nothing is learned from them. ``part`` is a column that says
+    train, validation or test, in place of files of their own. ``drop`` are columns to leave out,
+    ``text`` those to be read word by word. Columns without a name and ``__index_level_N__`` are
+    left out too: they are the index that pandas writes.
 
-    For what becomes of the columns see ``uids/datasets/formats/table_encoding.py``.
+    For what becomes of the columns see ``uids/datasets/columns/``.
     """
 
     target: str | None = None
-    id: str | None = None
+    id: Any = None
+    part: str | None = None
+    drop: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
 
     most_classes: ClassVar[int] = 10_000  # more different labels than that are no classes
+
+    def __post_init__(self) -> None:
+        for name, value in (("id", self.id), ("drop", self.drop), ("text", self.text)):
+            names_of(value, name)
+        only = self.part is None or (self.validation is None and self.test is None)
+        require(only, "part", "left out where dataset.validation or .test is given", self.part)
 
     @abstractmethod
     def open(self, path: Path, where: str) -> Table:
@@ -37,33 +51,21 @@ class Tables(OwnFiles):
 
     def load(self) -> Data:
         paths = self.paths()
-        options = [type(self).__name__, self.target, self.id, list(paths)]
+        ids, drop, text = (names_of(v, "") for v in (self.id, self.drop, self.text))
+        named = [self.target, ids, self.part, drop, text]
+        options = [type(self).__name__, ENCODING, *named, list(paths)]
 
-        def parse() -> Parts:
+        def parse() -> EncodedTables:
             tables = {
                 part: self.open(path, f"dataset.{part}={path}") for part, path in paths.items()
             }
-            train = tables["train"]
-            if self.id is not None and self.id not in train.columns:
-                raise UidsError(f"dataset.id: {unknown('column', self.id, train.columns)}")
-            target = target_of(train, self.target)
-            if target == self.id:
-                raise UidsError(f"dataset.id and dataset.target are both {target!r}: one column")
-            return encode(tables, target, self.id, self.most_classes)
+            roles = roles_of(tables["train"], self.target, ids, self.part, drop, text)
+            return encode(tables, roles, self.most_classes)
 
-        return as_data(parsed(list(paths.values()), options, parse))
+        def write(folder: Path) -> None:
+            write_encoded(folder, parse())
 
-
-def target_of(table: Table, given: str | None) -> str:
-    if given is not None:
-        if given not in table.columns:
-            raise UidsError(f"dataset.target: {unknown('column', given, table.columns)}")
-        return given
-    likely = [name for name in table.columns if name.lower() in TARGETS]
-    if len(likely) != 1:
-        hint = "" if len(table.columns) > 1 else " (only one: is the separator a comma?)"
-        raise UidsError(
-            f"dataset.target must name the column of labels; the columns of {table.where} "
-            f"are {', '.join(table.columns)}{hint}"
-        )
-    return likely[0]
+        try:
+            return kept(list(paths.values()), options, write, read_encoded)
+        except ValueError as error:
+            raise UidsError(f"the parsed copy of {paths['train']} is damaged: {error}") from error

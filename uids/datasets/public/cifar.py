@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from uids.datasets.data import Data, Pair, Parts, as_data
-from uids.datasets.formats.npz import UNREADABLE, reason
+from uids.datasets.formats.npz import reason
 from uids.datasets.parsed import fingerprint, parsed
 from uids.datasets.public.download import File, find, locate
 from uids.datasets.public.pixels import two_classes
 from uids.datasets.public.public_set import PublicSet
 from uids.errors import UidsError, one_line
+from uids.system.archive import UNREADABLE
 
 NPZ = File("cifar10_cat_dog.npz")
 ARCHIVE = File(

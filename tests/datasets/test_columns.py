@@ -1,0 +1,119 @@
+"""The encoders of columns: what is kept of them gives the same, and what cannot be kept is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uids
+from uids.datasets.columns.category import Category
+from uids.datasets.columns.column import State, text_of, text_state
+from uids.datasets.formats.arrow_table import frame_table
+from uids.datasets.formats.frame import Frame
+from uids.datasets.formats.table_encoder import TableEncoder
+from uids.datasets.frames.adopted import as_arrow
+from uids.errors import UidsWarning
+from uids.system.archive import read_archive, write_archive
+
+
+def table(frame):
+    return frame_table(as_arrow(frame))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 300
+    return pd.DataFrame(
+        {
+            "x": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "town": rng.choice(["Rom", "Århus", "", None], n),
+            "when": pd.Timestamp("2023-01-01")
+            + pd.to_timedelta(rng.integers(0, 9000, n), unit="h"),
+            "note": rng.choice(["late again", "happy", None], n),
+            "empty": pd.Series([None] * n, dtype=float),
+            "y": rng.integers(0, 2, n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder(frame):
+    return Frame(frame, target="y", text="note").load().encoding.encoder
+
+
+def test_what_is_kept_encodes_the_same(tmp_path, frame, encoder):
+    state = encoder.state()
+    write_archive(tmp_path / "e.npz", state.values, state.arrays)
+    again = TableEncoder.restored(State(*read_archive(tmp_path / "e.npz")))
+    new = frame.sample(50, random_state=1).drop(columns="y")
+    expected, found = encoder.matrix(table(new)), again.matrix(table(new))
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    assert again.features() == encoder.features()
+    assert again.notes() == encoder.notes()
+    assert again.roles == encoder.roles
+
+
+def test_unknown_categories_are_zeros_and_missing_values_as_in_training(frame, encoder):
+    names = encoder.features()
+    new = frame.head(2).assign(town=["Paris", None], x=[np.nan, 1.0], note=["never seen", None])
+    X = encoder.matrix(table(new)).toarray()
+    town = [i for i, name in enumerate(names) if name.startswith("town=")]
+    assert X[0, town].sum() == 0
+    assert X[1, names.index("town=(missing)")] == 1
+    assert X[0, names.index("x")] == 0
+    assert not X[:, [i for i, name in enumerate(names) if name.startswith("note:")]].any()
+
+
+def test_no_rows_are_encoded_too(frame, encoder):
+    assert encoder.matrix(table(frame.head(0))).shape == (0, encoder.width)
+
+
+def test_columns_that_lack_or_exceed(frame, encoder):
+    with pytest.raises(uids.UidsError, match="the frame lacks the column 'x', 'town', which"):
+        encoder.matrix(table(frame.drop(columns=["x", "town"])))
+    with pytest.warns(UidsWarning, match="the frame has the column 'more', which .* ignored"):
+        encoder.matrix(table(frame.assign(more=1)))
+
+
+def test_beyond_so_many_values_a_column_is_hashed(monkeypatch):
+    monkeypatch.setattr(Category, "most", 64)
+    n = 900
+    values = [f"v{k}" for k in np.random.default_rng(0).integers(0, 300, n)]
+    frame = pd.DataFrame({"v": values, "y": np.arange(n) % 2})
+    loaded = Frame(frame, target="y").load()
+    assert loaded.X.shape == (n, 64)
+    assert loaded.features is None
+    X = loaded.X.toarray()
+    np.testing.assert_array_equal(X.sum(axis=1), 1)
+    place = dict(zip(values, X.argmax(axis=1), strict=True))
+    assert [place[v] for v in values] == X.argmax(axis=1).tolist()  # a value is always in one place
+    assert len({*place.values()}) > 50  # of 64, for 300 values
+
+
+def test_an_id_is_refused_as_soon_as_it_is_one(monkeypatch):
+    frame = pd.DataFrame({"who": [f"w{k}" for k in range(500)], "y": np.arange(500) % 2})
+    with pytest.raises(uids.UidsError, match=r"^who: 500 values in 500 rows; an id\?"):
+        Frame(frame, target="y").load()
+    with monkeypatch.context() as patch:
+        patch.setattr(Category, "most", 150)
+        patch.setattr("uids.datasets.formats.arrow_table.BATCH", 100)
+        with pytest.raises(uids.UidsError, match=r"^who: 200 values in 200 rows; an id\?"):
+            Frame(frame, target="y").load()
+    few = Frame(frame.head(99), target="y").load()  # too few to say
+    assert few.X.shape == (99, 99)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ends": np.array([2, 1])}, {"ends": np.array([1, 9])}, {"ends": np.array([1.0, 2.0])},
+        {"bytes": np.array([255, 255], np.uint8)}, {"missing": np.array([True])},
+    ],
+)  # fmt: skip
+def test_damaged_texts_are_not_read(change):
+    import pyarrow as pa
+
+    arrays = text_state(pa.array(["a", "b"]))
+    assert text_of(arrays).to_pylist() == ["a", "b"]
+    with pytest.raises(ValueError):
+        text_of({**arrays, **change})

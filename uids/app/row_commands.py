@@ -1,0 +1,41 @@
+"""The commands that take a file through a finished run: without its dropped rows, or predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from uids.app.parser import Parser
+from uids.app.terminal import say
+from uids.errors import UidsError
+
+
+def read_words(command: str, description: str | None, words: Sequence[str]) -> tuple[Path, ...]:
+    """(run, file, out)"""
+    parser = Parser(command, description=description)
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("file", type=Path, help="a file of rows")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
+    given = parser.parse_args(words)
+    if not given.run.is_dir():
+        raise UidsError(f"there is no folder {str(given.run)!r}")
+    return given.run, given.file, given.out
+
+
+def apply(words: Sequence[str]) -> int:
+    """Write the training file without the rows that the run has dropped, as it was otherwise."""
+    run, file, out = read_words("uids apply", apply.__doc__, words)
+    from uids.report.apply import apply_run
+
+    gone, count = apply_run(run, file, out)
+    say(f"dropped {gone:,} of {count:,} rows; the others are in {out}")
+    return 0
+
+
+def predict(words: Sequence[str]) -> int:
+    """Write the labels and probabilities that the run's model gives to the rows of a file."""
+    run, file, out = read_words("uids predict", predict.__doc__, words)
+    from uids.report.predictions import predict_run
+
+    say(f"{predict_run(run, file, out):,} rows are predicted in {out}")
+    return 0

@@ -1,0 +1,66 @@
+"""The labels of tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from uids.datasets.formats.kinds import NUMBER, STRING, TEXT, read_as, reads_as, tidy
+from uids.datasets.formats.table import Table
+from uids.errors import UidsError
+
+Array = npt.NDArray[Any]
+
+
+@dataclass
+class Labels:
+    """The labels of all parts as numbers of their texts, until all texts are known; no more than
+    ``most`` different ones."""
+
+    most: int
+    known: dict[str, int] = field(default_factory=dict)
+    codes: dict[str, list[Array]] = field(default_factory=dict)
+
+    def add(self, part: str, column: pa.Array, target: str, table: Table) -> None:
+        codes, where = self.codes.setdefault(part, []), table.where
+        is_flag = pa.types.is_boolean(column.type)
+        text = tidy(read_as(pc.cast(column, pa.int8()) if is_flag else column, TEXT))
+        if text.null_count:
+            row = sum(map(len, codes)) + pc.index(pc.is_null(text), True).as_py()
+            raise UidsError(
+                f"{where}: the label (column {target!r}) is missing in row {row}, counted from 0"
+            )
+        coded = text.dictionary_encode()
+        numbers = [self.known.setdefault(t, len(self.known)) for t in coded.dictionary.to_pylist()]
+        if len(self.known) > self.most:
+            raise UidsError(
+                f"{where}: column {target!r} has more than {self.most:,} different values, too "
+                f"many to be classes: name the column of labels by {table.option('target')}"
+            )
+        codes.append(np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()])
+
+    def typed(self) -> dict[str, Array]:
+        """y of each part: whole numbers if all labels are, else numbers if all are, else text."""
+        texts = pa.array(list(self.known), STRING)
+        if whole_numbers(texts):
+            values = pc.cast(texts, pa.int64()).to_numpy()
+        elif reads_as(texts, NUMBER):
+            values = read_as(texts, NUMBER).to_numpy()
+            if (values == np.rint(values)).all() and (abs(values) < 2**53).all():
+                values = values.astype(np.int64)  # "+1", "1.0"
+        else:
+            values = np.array(list(self.known))
+        return {part: values[np.concatenate(codes)] for part, codes in self.codes.items()}
+
+
+def whole_numbers(texts: pa.Array) -> bool:
+    try:
+        pc.cast(texts, pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    return True

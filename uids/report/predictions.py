@@ -1,0 +1,101 @@
+"""Predictions for the rows of a file, in another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from uids.backends import Array
+from uids.datasets.formats.file_names import format_of
+from uids.datasets.formats.table import Table
+from uids.errors import UidsError
+from uids.pipeline.model_file import load_model
+from uids.pipeline.predictor import Predictor
+from uids.pipeline.row_table import plain_labels
+from uids.report.arrow_csv import write_csv
+from uids.report.run import MODEL, read_metrics
+from uids.system.files import replacing
+
+
+def predict_run(folder: Path, file: Path, out: Path) -> int:
+    """Writes for each row of ``file`` its ids, or else its number, the label that the run's model
+    gives it, and the probability of each label; gives how many rows there are."""
+    if not (folder / MODEL).is_file():
+        raise UidsError(f"there is no model in {str(folder)!r}: is it the folder of a run?")
+    if not file.is_file():
+        raise UidsError(f"there is no file {str(file)!r}")
+    if format_of(str(out)) not in ("csv", "parquet"):
+        raise UidsError(f"-o {out}: predictions are written to .csv or .parquet")
+    predictor = load_model(folder)
+    rows, ids = new_rows(predictor, file, folder)
+    P = predictor.predict_proba(rows)
+    table = prediction_table(P, predictor.labels, ids)
+    if format_of(str(out)) == "csv":
+        write_csv(out, table)
+    else:
+        with replacing(out) as temporary:
+            pq.write_table(table, temporary)
+    return len(P)
+
+
+def prediction_table(P: Array, labels: Array, ids: dict[str, Any]) -> pa.Table:
+    """ids or row, predicted_label, and probability_LABEL of each label."""
+    known = plain_labels(labels)
+    columns = dict(ids) or {"row": np.arange(len(P))}
+    columns["predicted_label"] = known[P.argmax(axis=1)]
+    shown = [f"{label:g}" if known.dtype.kind == "f" else str(label) for label in known]
+    columns |= {f"probability_{label}": P[:, k] for k, label in enumerate(shown)}
+    return pa.table(columns)
+
+
+def new_rows(predictor: Predictor, file: Path, folder: Path) -> tuple[object, dict[str, Any]]:
+    """The rows as the model takes them, and the ids that the file has."""
+    kind = format_of(str(file))
+    if predictor.encoder is not None:
+        if kind not in ("csv", "parquet"):
+            raise UidsError(f"{file.name}: the model was trained on a table; give csv or parquet")
+        table = opened(file, kind)
+        return table, ids_in(table, predictor.ids)
+    if kind == "npz":
+        from uids.datasets.formats.npz import read_rows
+
+        return read_rows(file, predictor.width), {}
+    return libsvm_rows(file, folder), {}
+
+
+def opened(file: Path, kind: str) -> Table:
+    from uids.datasets.formats.csv import Csv
+    from uids.datasets.formats.parquet import Parquet
+
+    format = Csv if kind == "csv" else Parquet
+    return format(str(file)).open(file, str(file))
+
+
+def ids_in(table: Table, names: list[str]) -> dict[str, Any]:
+    from uids.datasets.formats.table_encoding import id_table
+
+    here = [name for name in names if name in table.columns]
+    if not here:
+        return {}
+    batches = [pa.table({name: batch[name] for name in here}) for batch in table.batches(here)]
+    ids = id_table(batches, table)
+    return {name: ids[name] for name in here}
+
+
+def libsvm_rows(file: Path, folder: Path) -> Any:
+    """X beside the training file: whether indices start from 0 or 1 is decided over both."""
+    from uids.datasets.formats.libsvm import read
+
+    metrics = read_metrics(folder)
+    config = metrics["config"]["dataset"] if metrics["status"] == "ok" else {}
+    train = Path(str(config.get("train", "")))
+    if config.get("name") != "libsvm" or not train.is_file():
+        raise UidsError(
+            f"{file.name}: a run over no table predicts for .npz, or for libsvm text where "
+            f"its training file is, to tell whether indices start from 0 or 1 ({str(train)!r})"
+        )
+    return read({"train": train, "new": file})["new"][0]
