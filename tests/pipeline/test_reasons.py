@@ -78,5 +78,5 @@ def test_names_go_with_their_columns():
 
     with pytest.warns(UserWarning, match="hold nothing"):
         assert list(adopt(given, "wide").features) == ["four", "last"]
-    with pytest.raises(uids.UidsError, match="2 features and 1 names"):
+    with pytest.raises(uids.UidsError, match="1 names for 2 features"):
         adopt(uids.Data(np.eye(2), np.array([0, 1]), features=["a"]), "narrow")

@@ -19,7 +19,7 @@ from uids.errors import Blame, UidsError
 from uids.registry import Chosen, Entry
 from uids.system.folders import data_folder
 
-OPTIONAL = ("validation", "test", "paper_rows", "features", "part_rows", "encoding")
+OPTIONAL = ("validation", "test", "paper_rows", "features", "part_rows", "encoding", "steps")
 
 
 @dataclass(frozen=True)

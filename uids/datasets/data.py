@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from uids.datasets.csr import as_csr
 from uids.datasets.dense import as_dense, as_labels
+from uids.datasets.formats.adopted import Transformer
 from uids.datasets.frames.adopted import column_names, in_order
 from uids.errors import UidsError
 
@@ -40,7 +41,8 @@ class Data:
     ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
     X that are "train", "validation" and "test" where all of them lie in it; what is left out is
     split off the training rows. ``encoding`` is how a table became X.
-    ``used`` are the columns of the source that X has, where it has not all of them.
+    ``steps`` are a fitted transformer that X has been through since. ``used`` are the columns of
+    the source that X has, where it has not all of them.
     """
 
     X: Any
@@ -51,6 +53,7 @@ class Data:
     features: Sequence[str] | None = None
     part_rows: Mapping[str, npt.NDArray[np.int64]] | None = None
     encoding: Encoding | None = None
+    steps: Transformer | None = None
     used: npt.NDArray[np.int64] | None = None
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.datasets.data import Data, Pair
+from uids.datasets.formats.adopted import feature_names
 from uids.errors import Blame, UidsError, one_line
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
@@ -166,7 +167,8 @@ class Steps:
                 return None if pair is None else (steps.transform(pair[0]), pair[1])
 
             X = steps.transform(data.X)
-            return replace(data, X=X, validation=of(data.validation), test=of(data.test))
+            data = replace(data, validation=of(data.validation), test=of(data.test))
+            return replace(data, X=X, features=feature_names(steps), steps=steps)
 
 
 def taken_apart(model: object) -> tuple[Steps | None, object]:

@@ -50,9 +50,11 @@ def estimator_of(predictor: Predictor) -> Any:
     model.n_features_in_ = predictor.width
     model.n_iter_ = np.zeros(1, dtype=np.int32)
     encoder = predictor.encoder
-    if encoder is None:
-        return model
-    first: Any = TableTransformer(encoder)
+    steps: list[tuple[str, object]] = []
     if isinstance(encoder, Handed):
-        first = encoder.transformer
-    return Pipeline([("encoder", first), ("model", model)])
+        steps.append(("encoder", encoder.transformer))
+    elif encoder is not None:
+        steps.append(("encoder", TableTransformer(encoder)))
+    if predictor.steps is not None:
+        steps.append(("steps", predictor.steps))
+    return Pipeline([*steps, ("model", model)]) if steps else model

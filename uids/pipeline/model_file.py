@@ -26,6 +26,7 @@ from uids import __version__
 from uids.backends import adopt
 from uids.datasets.columns.column import State
 from uids.datasets.encoding import RowEncoder
+from uids.datasets.formats.adopted import as_transformer, from_skops, skops_bytes
 from uids.datasets.formats.handed import Handed
 from uids.datasets.formats.table_encoder import TableEncoder
 from uids.errors import UidsError, one_line
@@ -36,6 +37,7 @@ from uids.system.archive import read_archive, write_archive
 
 SCHEMA = 1
 PREFIX = "encoder "  # of the names of the encoder's arrays
+STEPS = "steps"  # of a Pipeline before its model, as skops keeps them
 
 
 def write_model(path: Path, predictor: Predictor) -> None:
@@ -59,6 +61,8 @@ def write_model(path: Path, predictor: Predictor) -> None:
         "labels": labels.astype(str) if labels.dtype == object else labels,
         **({} if predictor.used is None else {"used": predictor.used}),
     }
+    if predictor.steps is not None:
+        arrays[STEPS] = np.frombuffer(skops_bytes(predictor.steps), np.uint8)
     if encoder is not None:
         arrays |= {PREFIX + name: array for name, array in encoder.arrays.items()}
     write_archive(path, about, arrays)
@@ -112,11 +116,13 @@ def restored(
         raise ValueError(f"it has {len(theta)} coefficients in place of {len(fresh.theta)}")
     own = {n.removeprefix(PREFIX): a for n, a in arrays.items() if n.startswith(PREFIX)}
     encoder = restored_encoder(about["encoder"], own, trusted)
-    if encoder is not None and encoder.width != width:
+    if encoder is not None and STEPS not in arrays and encoder.width != width:
         raise ValueError(f"its encoder makes {encoder.width} features, and the model has {width}")
     features = None if about["features"] is None else [str(each) for each in about["features"]]
     fitted = model.restore(theta.astype(float), one)
-    return Predictor(model, fitted, labels, width, features, encoder, arrays.get("used"))
+    kept = arrays[STEPS].tobytes() if STEPS in arrays else None
+    steps = None if kept is None else as_transformer(from_skops(kept, trusted))
+    return Predictor(model, fitted, labels, width, features, encoder, arrays.get("used"), steps)
 
 
 def restored_encoder(

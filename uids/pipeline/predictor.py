@@ -11,9 +11,10 @@ import numpy as np
 
 from uids.backends import Array, adopt
 from uids.datasets.data import check_rows
+from uids.datasets.formats.adopted import Transformer
 from uids.datasets.formats.table import Table
 from uids.datasets.frames.adopted import as_arrow, is_frame
-from uids.errors import UidsError
+from uids.errors import Blame, UidsError
 from uids.models import AdoptedFitted, AdoptedModel, Rows
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class Predictor:
     """``labels[k]`` is the label of class k; ``width`` is how many features the model has, and
     ``features`` their names, where they have some. ``used`` are those columns of the source that
-    have a feature, where not all have. Without an encoder, new rows are X itself."""
+    have a feature, where not all have. Without an encoder, new rows are X itself; ``steps`` are a
+    transformer that X goes through first."""
 
     model: AdoptedModel
     fitted: AdoptedFitted
@@ -33,6 +35,7 @@ class Predictor:
     features: Sequence[str] | None
     encoder: RowEncoder | None
     used: Array | None = None
+    steps: Transformer | None = None
 
     def __repr__(self) -> str:
         about = f"{self.width:,} features, {len(self.labels)} classes"
@@ -46,10 +49,18 @@ class Predictor:
     def matrix(self, rows: object) -> Any:
         """X of new rows: of a frame or a table with the columns of the training rows, or of arrays
         with as many features."""
+        if self.steps is not None:
+            X = rows if self.encoder is None else self.encoded(rows, self.encoder)
+            with Blame("a step of the Pipeline before its model"):
+                X = self.steps.transform(X)
+            return check_rows(X, self.width, None, self.used)
         if self.encoder is None:
             return check_rows(rows, self.width, self.features, self.used)
+        return self.encoded(rows, self.encoder)
+
+    def encoded(self, rows: object, encoder: RowEncoder) -> Any:
         if isinstance(rows, Table):
-            return self.encoder.matrix(rows)
+            return encoder.matrix(rows)
         if not is_frame(rows):
             raise UidsError(
                 f"the model was trained on a table: give a frame with its columns, not "
@@ -57,7 +68,7 @@ class Predictor:
             )
         from uids.datasets.formats.arrow_table import frame_table
 
-        return self.encoder.matrix(frame_table(as_arrow(rows)))
+        return encoder.matrix(frame_table(as_arrow(rows)))
 
     def predict_proba(self, rows: object) -> Array:
         """(n, K), the classes in the order of ``labels``."""

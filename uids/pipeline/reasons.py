@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from uids.scoring.labels import LabelAudit
 from uids.scoring.neighbours import rows_wanted
 from uids.scoring.reason import Pair, Reason
 from uids.system.tuning import NORMS, Norms
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST = 20  # rows that a run explains by itself
 
@@ -30,6 +34,7 @@ class Reasons:
     kept: npt.NDArray[np.bool_]
     audit: LabelAudit
     labels: Array  # the original label of each class
+    ids: pa.Table | None = None  # the person's own of each training row
     tuning: Norms = NORMS
 
     @property
@@ -74,6 +79,13 @@ class Reasons:
         found = explain(self.influence, positions, self.kept, limit)
         return [self._numbered(reason) for reason in found]
 
+    def _id(self, i: int) -> object:
+        """The value of the column of ids; of several columns, each under its name."""
+        if self.ids is None:
+            return None
+        values = self.ids.slice(i, 1).to_pylist()[0]
+        return next(iter(values.values())) if len(values) == 1 else values
+
     def _numbered(self, reason: Reason) -> Reason:
         """With the numbers of the file for positions, and with what the label audit says."""
         i, numbers = reason.row, self.validation_row
@@ -86,6 +98,7 @@ class Reasons:
         return replace(
             reason,
             row=int(self.row[i]),
+            id=self._id(i),
             hurts=renumbered(reason.hurts),
             helps=renumbered(reason.helps),
             neighbours=tuple(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from uids.datasets.frames.adopted import is_frame
 from uids.errors import UidsError
 from uids.models import AdoptedFitted, AdoptedModel
 from uids.models.adopted import choose_model
@@ -65,6 +66,9 @@ def run(
     from uids.datasets.formats.frame import dataset_of  # imports arrow
 
     columns = {"target": target, "id": id, "part": part, "drop": drop, "text": text}
+    steps, model = taken_apart(model)
+    if steps is not None and encoder is None and is_frame(dataset):
+        encoder, steps = steps.pipeline, None  # its steps know the columns by their names
     options = {**columns, "encoder": encoder, "validation": validation, "test": test}
     is_open = bool(settings.get("auto"))
     given = {
@@ -74,7 +78,6 @@ def run(
         "backend": backend,
     }
     chosen = {kind: REGISTRIES[kind].choose(value) for kind, value in given.items()}
-    steps, model = taken_apart(model)
     chosen["model"] = choose_model(model)
     refuse_stray(settings, chosen)
     unsaid = isinstance(model, str) or (isinstance(model, Mapping) and "C" not in model)
@@ -107,6 +110,7 @@ def run_components(
         judge.kept,
         decided.labels,
         loaded.labels,
+        ids_of(loaded),
     )
     return Result(
         metrics=metrics,
@@ -124,7 +128,7 @@ def run_components(
         final=judge.first.final.value,
         why=why,
         predictor=predictor_of(loaded, decided.model, judge.first.final),
-        ids=ids_of(loaded),
+        ids=why.ids,
         source_rows=loaded.source_rows,
     )
 
@@ -132,7 +136,8 @@ def run_components(
 def predictor_of(loaded: Loaded, model: AdoptedModel, final: AdoptedFitted) -> Predictor:
     encoder = None if loaded.encoding is None else loaded.encoding.encoder
     width = loaded.train.X.shape[1]
-    return Predictor(model, final, loaded.labels, width, loaded.features, encoder, loaded.used)
+    about = (loaded.labels, width, loaded.features, encoder, loaded.used, loaded.steps)
+    return Predictor(model, final, *about)
 
 
 def ids_of(loaded: Loaded) -> pa.Table | None:

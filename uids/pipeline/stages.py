@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import AdoptedBackend, Array, Matrix
+from uids.datasets.formats.adopted import Transformer
 from uids.datasets.split import Part, Split, split
 from uids.models import AdoptedFitted, Rows
 from uids.pipeline import fit_cache
@@ -47,6 +48,7 @@ class Loaded:
     features: Sequence[str] | None  # the names of X's columns, where they have some
     source_rows: int  # of the training file, whatever part they are for
     encoding: Encoding | None  # how a table became X
+    steps: Transformer | None  # what X has been through since
     used: Array | None  # the columns of the source that X has, where it has not all of them
 
 
@@ -74,6 +76,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             data.features,
             len(data.y),
             data.encoding,
+            data.steps,
             data.used,
         )
 
