@@ -120,7 +120,7 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
 def refuse_masked(array: object, what: str) -> None:
     """numpy itself would drop the mask without a word, and take what lies under it."""
     if isinstance(array, np.ma.MaskedArray):
-        masked = int(np.ma.getmaskarray(array).sum())
+        masked = int(np.count_nonzero(array.mask))
         if masked:
             raise UidsError(
                 f"{what} is a masked array with {masked:,} masked values: fill them (.filled(…)) "

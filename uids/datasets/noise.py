@@ -101,7 +101,7 @@ def _flip_uniformly(
 def _flip_by_class(clean: Clean, noise: float, rng: np.random.Generator) -> tuple[Classes, Indices]:
     """Of the n_k rows of each odd class k exactly ``int(noise · n_k)`` get the label k − 1. With
     two classes: some of class 1 are called 0, and none the other way."""
-    picked = [np.empty(0, dtype=np.int64)]
+    picked: list[Indices] = [np.empty(0, dtype=np.int64)]
     for k in range(1, clean.classes, 2):
         members = np.flatnonzero(clean.y == k)
         picked.append(rng.permutation(members)[: int(noise * len(members))])
@@ -179,8 +179,9 @@ def _spread(X: Source, rows: Indices) -> Vector:
         zeros = n - np.bincount(column, minlength=d)
         squares = np.bincount(column, (value - mean[column]) ** 2, minlength=d) + zeros * mean**2
     else:
-        mean = sum(X[block].sum(axis=0, dtype=float) for block in _blocks(rows)) / n
-        squares = sum(((X[block] - mean) ** 2).sum(axis=0) for block in _blocks(rows))
+        zero = np.zeros(d)
+        mean = sum((X[block].sum(axis=0, dtype=float) for block in _blocks(rows)), zero) / n
+        squares = sum((((X[block] - mean) ** 2).sum(axis=0) for block in _blocks(rows)), zero)
     spread = np.sqrt(squares / n)
     return np.where(spread > ROUNDING * np.abs(mean), spread, 0.0)
 

@@ -22,7 +22,7 @@ def newton_change(
     """The change of the mean validation loss from θ̂ to θ̂ + s₁ + s₂ + s₃, where each is
     s = −H⁻¹ ∇R with H and R of the rows ``kept`` alone, at the parameters where it begins. None
     where the model cannot tell."""
-    total = np.zeros(curvature.size)
+    total: Array = np.zeros(curvature.size)
     point = curvature.moved(total, kept)
     if point is None:
         return None

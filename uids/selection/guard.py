@@ -50,7 +50,8 @@ def plainest(judged: Sequence[Judged], steps: Callable[[Candidate], float]) -> J
     def as_good(each: Judged) -> bool:
         gain = best.against(each)  # below 0: of the best over this one
         harm = best.wrong_label - each.wrong_label
-        return -gain.mean() <= best.error_against(each) or with_unseen(gain, harm).sum() >= 0
+        within = -gain.mean() <= best.error_against(each)
+        return bool(within or with_unseen(gain, harm).sum() >= 0)
 
     return min(
         (each for each in judged if as_good(each)),

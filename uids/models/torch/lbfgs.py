@@ -47,7 +47,8 @@ def minimise(
         line_search_fn="strong_wolfe",
     )
     with torch.no_grad():
-        optimiser.step(closure)  # type: ignore[no-untyped-call]
+        # Both: torch leaves it untyped, and without torch there is nothing to ignore.
+        optimiser.step(closure)  # type: ignore[no-untyped-call, unused-ignore]
         closure()
     assert theta.grad is not None
     return replace(start, theta=numpy(theta)), float(theta.grad.abs().max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from uids.backends import Array, Matrix
 from uids.backends.torch import TorchMatrix
 from uids.errors import UidsError
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor  # said, since without torch mypy cannot see that it is a type
 RowLosses = Callable[[Tensor, Tensor], Tensor]  # (scores (n, k), y (n,)) ↦ (n,)
 
 
