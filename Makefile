@@ -2,6 +2,7 @@
 # make test                                      set up everything the tests need, then run them
 # make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
+# make constraints  [ARGS="--upgrade"]            add to constraints.txt what pyproject.toml has and it has not
 # make versions                                  the unit tests on the lowest and the newest versions that are allowed, on every Python here
 # make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md (or RESULTS-quick.md)
 # make rivals  [ARGS="--sets digits --out FILE"]  other tools on the settings of conf/experiment/field.yaml
@@ -13,7 +14,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit coverage plugins versions versions-of agreement benchmarks rivals clean
+.PHONY: run test lint types unit coverage plugins constraints versions versions-of agreement benchmarks rivals clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -41,8 +42,8 @@ plugins: .venv/test.stamp
 
 # The unit tests in environments of their own: for each Python from 3.10 to 3.13 that pyenv or PATH
 # has, one with the lowest version of each dependency in pyproject.toml and one with the newest, as uv
-# resolves them. Without torch, which make test has: EXTRAS="parallel dev torch" adds it. For one of
-# them: make versions-of PYTHON=python3.12 RESOLUTION=lowest-direct
+# resolves them. Without torch, of which most builds are large: EXTRAS="parallel dev torch" adds it. For
+# one of them: make versions-of PYTHON=python3.12 RESOLUTION=lowest-direct
 VERSIONS := 3.10 3.11 3.12 3.13
 PYENV_ROOT ?= $(HOME)/.pyenv
 PYTHONS ?= $(foreach v,$(VERSIONS),$(firstword \
@@ -69,7 +70,17 @@ versions-of: $(UV)
 		--only-binary matplotlib --only-binary pandas --only-binary scikit-learn \
 		-r pyproject.toml $(EXTRAS:%=--extra %)
 	$(UV) pip install --quiet --python $(PLACE)/bin/python --no-deps -e .
-	$(PLACE)/bin/python -m pytest -q -n auto --dist loadgroup tests
+	$(PLACE)/bin/python -m pytest -q -rs -n auto --dist loadgroup tests
+
+# For every Python and platform at once. Pins that are there stay, unless ARGS is --upgrade or
+# "--upgrade-package mypy"; so does the comment at the top.
+constraints: $(UV)
+	cp constraints.txt .venv-versions/constraints.txt
+	$(UV) pip compile --quiet --universal --python-version $(firstword $(VERSIONS)) \
+		--no-annotate --no-header --extra torch --extra parallel --extra dev $(ARGS) \
+		--output-file .venv-versions/constraints.txt pyproject.toml
+	grep '^#' constraints.txt | cat - .venv-versions/constraints.txt > .venv-versions/commented.txt
+	mv .venv-versions/commented.txt constraints.txt
 
 $(UV):
 	$(PYTHON) -m venv .venv-versions/uv
@@ -84,9 +95,18 @@ $(UV):
 	$(PIP) -e .
 	touch $@
 
+# Of torch a build for CPUs, where pip knows of one: the others for Linux bring several gigabytes of GPU
+# libraries, which no test uses. Elsewhere the tests of torch are skipped and say so; TORCH_BUILD= takes
+# whatever build there is.
+TORCH := $(shell sed -n 's/^torch==//p' constraints.txt)
+TORCH_BUILD ?= +cpu
+
 .venv/test.stamp: pyproject.toml constraints.txt $(PLUGINS:=/pyproject.toml) | .venv/bin/python
 	@echo "installing what the tests need (torch, pytest, mypy, …) into .venv: some minutes, once"
-	$(PIP) -c constraints.txt -e '.[torch,parallel,dev]' $(PLUGINS:%=-e ./%)
+	$(PIP) -c constraints.txt -e '.[parallel,dev]' $(PLUGINS:%=-e ./%)
+	$(PIP) -c constraints.txt 'torch==$(TORCH)$(TORCH_BUILD); sys_platform == "linux"' \
+		'torch==$(TORCH); sys_platform != "linux"' || { test -n "$(TORCH_BUILD)" && \
+		echo "pip finds no build of torch $(TORCH) for CPUs: its tests are skipped (TORCH_BUILD= takes any build)"; }
 	touch $@ .venv/run.stamp
 
 # φ against an independent library, in an environment of its own; no part of the tests.
@@ -99,7 +119,7 @@ benchmarks: .venv/run.stamp .venv-peers/stamp
 
 .venv-peers/stamp: constraints.txt Makefile
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet -c constraints.txt torch 'pyDVL[influence]' dattri captum
+	.venv-peers/bin/python -m pip install --quiet 'torch==$(TORCH)' 'pyDVL[influence]' dattri captum
 	touch $@
 
 # cleanlab and loss trimming on the very rows that uids is given, one line of JSON a setting.
@@ -107,9 +127,9 @@ rivals: ARGS := --out outputs/rivals.jsonl
 rivals: .venv/run.stamp .venv-rivals/stamp
 	$(BIN)/python -m benchmarks.rivals $(ARGS)
 
-.venv-rivals/stamp: constraints.txt Makefile
+.venv-rivals/stamp: Makefile
 	$(PYTHON) -m venv .venv-rivals
-	.venv-rivals/bin/python -m pip install --quiet -c constraints.txt numpy scipy scikit-learn cleanlab
+	.venv-rivals/bin/python -m pip install --quiet numpy scipy scikit-learn cleanlab
 	touch $@
 
 clean:
