@@ -1,16 +1,35 @@
 """The files for other tools: they can be read, and agree with pyproject.toml and the Makefile."""
 
 import re
+import sys
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import uids
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 @pytest.fixture(scope="module")
 def project(root):
     return (root / "pyproject.toml").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def requirements(root):
+    """What each pyproject.toml asks for by itself, with every extra."""
+    found = []
+    for file in (root / "pyproject.toml", *root.glob("plugins/*/pyproject.toml")):
+        declared = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        for words in declared["dependencies"], *declared.get("optional-dependencies", {}).values():
+            found += map(Requirement, words)
+    return found
 
 
 def read(file):
@@ -26,7 +45,7 @@ def test_the_workflow_tests_every_python_that_is_promised(root, project):
     assert numbers[0] == tuple(map(int, lowest.groups()))
     assert numbers == [(3, numbers[0][1] + i) for i in range(len(numbers))]
     assert numbers[-1] >= (3, 13)
-    assert job["steps"][-1]["run"] == "make test PYTHON=python"
+    assert job["steps"][-1]["run"] == "make test PYTHON=python TORCH_BUILD="
 
 
 def test_the_workflow_of_versions_is_the_makefile_on_the_same_pythons(root):
@@ -38,6 +57,30 @@ def test_the_workflow_of_versions_is_the_makefile_on_the_same_pythons(root):
     assert f"VERSIONS := {' '.join(matrix['python'])}\n" in makefile
     assert f"for resolution in {' '.join(matrix['resolution'])};" in makefile
     assert job["steps"][-1]["run"].startswith("make versions-of PYTHON=python RESOLUTION=")
+
+
+def test_every_dependency_says_from_which_version_on(requirements):
+    """Else the lowest version is one of years ago, which nothing was written for."""
+    for each in requirements:
+        assert ">=" in {part.operator for part in each.specifier}, str(each)
+
+
+def test_what_the_tests_run_against_is_pinned_on_every_python(root, requirements):
+    lines = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if not line.startswith("#")]
+    (job,) = read(root / ".github" / "workflows" / "test.yml")["jobs"].values()
+    for python in job["strategy"]["matrix"]["python"]:
+        here = {"python_version": python, "python_full_version": f"{python}.9"}
+        pinned = {
+            canonicalize_name(pin.name): next(iter(pin.specifier)).version
+            for pin in pins
+            if pin.marker is None or pin.marker.evaluate(here)
+        }
+        for each in requirements:
+            if each.marker is None or each.marker.evaluate(here):
+                name = canonicalize_name(each.name)
+                assert name in pinned, f"{name} on Python {python}: make constraints adds it"
+                assert each.specifier.contains(pinned[name]), (python, str(each), pinned[name])
 
 
 def test_hooks_call_the_tools_of_the_project_itself(root):
