@@ -296,11 +296,12 @@ def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
 
 def test_the_installed_hydra_warns_of_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    # No lines about long work, as a short run is on a busy machine; and not Hydra's is what an older
-    # matplotlib beside a newer pyparsing warns of, as in pyproject.toml.
+    # No lines about long work, as a short run is on a busy machine; and none of an older matplotlib
+    # beside a newer pyparsing, as in pyproject.toml.
     quiet = (
         "from uids.app import progress; progress.INTERVAL = 3600.0; import warnings; "
-        "warnings.filterwarnings('ignore', category=DeprecationWarning, module='matplotlib|pyparsing')"
+        "warnings.filterwarnings('ignore', category=DeprecationWarning, "
+        "module='matplotlib|pyparsing')"
     )
     code = f"import sys; {quiet}; from uids.app.cli import main; sys.exit(main())"
     for words in (["repeats=1"], ["repeats=1", "seed=0,1", "-m"]):
