@@ -16,7 +16,7 @@ class Origin:
     """The process that launches jobs, and the folder in which its relative paths begin."""
 
     process: int
-    host: str
+    machine: str
     folder: str
 
     @classmethod
@@ -25,7 +25,7 @@ class Origin:
 
     def follow(self) -> None:
         """In a worker, which may be that of an earlier sweep in another folder."""
-        if os.getpid() == self.process or socket.gethostname() != self.host:
+        if os.getpid() == self.process or socket.gethostname() != self.machine:
             return
         belong_to(self.process)
         if not HydraConfig.get().job.chdir:  # or Hydra has chosen the folder
