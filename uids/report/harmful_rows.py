@@ -77,18 +77,15 @@ class HarmfulRow:
     cells: Sequence[str]
     reason: Mapping[str, object] | None  # what the page shows when asked why
 
-    @property
-    def has_reason(self) -> bool:
-        return self.reason is not None
-
 
 @dataclass(frozen=True)
 class HarmfulRows:
-    """``words`` columns, the first ones, hold words. ``note`` says what is wrong with the reasons
-    where they cannot be shown."""
+    """The columns before ``words`` and from ``numbers`` on hold words. ``note`` says what is wrong
+    with the reasons where they cannot be shown."""
 
     head: Sequence[str]
     words: int
+    numbers: int
     rows: Sequence[HarmfulRow]
     harmful: int  # rows with φ > 0, also those that are not shown
     validation_rows: str
@@ -96,7 +93,7 @@ class HarmfulRows:
 
     @property
     def explained(self) -> bool:
-        return any(row.has_reason for row in self.rows)
+        return any(row.reason for row in self.rows)
 
 
 def read_reasons(folder: Path) -> tuple[Reasons, str]:
@@ -125,7 +122,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     head = ["row", *ids, "label", *(["suggested label"] if audited else [])]
     words = len(head)
     head += ["influence φ", "change of the loss", *(["label wrong?"] if audited else []), "kept"]
-    explained = bool(by_row)
+    numbers, explained = len(head), bool(by_row)
     rows = []
     for line in table.take(first).to_pylist():
         reason = by_row.get(line["row"])
@@ -140,7 +137,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     if explained:
         head.append("because of")
     harmful = int((phi > 0).sum())
-    return HarmfulRows(head, words, rows, harmful, reasons["validation_rows"], note)
+    return HarmfulRows(head, words, numbers, rows, harmful, reasons["validation_rows"], note)
 
 
 def in_short(reason: Reason | None) -> str:

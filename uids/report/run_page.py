@@ -28,7 +28,7 @@ from uids.report.table import (
     trained_on,
     what_is_wrong,
 )
-from uids.system.files import write_text
+from uids.system.files import plain, write_text
 
 MOST_LABELS = 100  # of those that look wrong, on the page
 # What the files of a run are, in the order in which they are linked.
@@ -191,7 +191,7 @@ def baseline_rows(metrics: Metrics) -> list[list[str]]:
 
 
 def config_rows(metrics: Metrics) -> list[list[str]]:
-    return [[key, text(value)] for key, value in flat(dict(metrics["config"])).items()]
+    return [[key, text(value)] for key, value in flat(plain(metrics["config"])).items()]
 
 
 def seconds_rows(metrics: Metrics) -> list[list[str]]:
