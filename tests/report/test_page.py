@@ -234,6 +234,7 @@ def test_links_are_to_files_that_are_there(auto):
 
 def test_what_was_made_of_the_columns(sigmoid):
     metrics = json.loads((sigmoid / "metrics.json").read_text())
+    metrics["dataset"]["more_columns"] = 7
     metrics["dataset"]["columns"] = [
         {"column": "age", "made": "standardised", "features": 1},
         {"column": "country", "made": "one-hot", "values": 12},
@@ -242,11 +243,12 @@ def test_what_was_made_of_the_columns(sigmoid):
     rebuild_run(sigmoid)
     text = read(sigmoid).text
     assert "What was made of the columns" in text
+    assert "and 7 more" in text
     assert "country one-hot" in re.sub(r"\s+", " ", text.replace("one-hot", " one-hot"))
 
 
-def commands(metrics):
-    return [step.command for step in next_steps(metrics)]
+def commands(metrics, files=()):
+    return [step.command for step in next_steps(metrics, files)]
 
 
 def test_what_to_try_next_follows_from_the_result(auto, sigmoid):
@@ -257,6 +259,8 @@ def test_what_to_try_next_follows_from_the_result(auto, sigmoid):
     assert commands(metrics)[0] == "uids noise=0.1 solver=direct"
     metrics["config"]["dataset"]["name"] = "csv"
     assert "uids apply . FILE -o clean.csv" in commands(metrics)
+    assert "predict" not in " ".join(commands(metrics))
+    assert "uids predict . FILE -o predictions.csv" in commands(metrics, ["model.npz"])
     metrics["full"]["test"], metrics["config"]["split"]["test"] = None, 0
     assert "uids noise=0.1 split.test=0.2" in commands(metrics)
 

@@ -66,9 +66,11 @@ class Reason(TypedDict):
 
 
 class Reasons(TypedDict):
-    """``validation_rows`` says what their numbers count: the rows of the file, or positions."""
+    """``validation_rows`` says what their numbers count: the rows of the file, or positions;
+    ``note`` what was left out."""
 
     validation_rows: str
+    note: str
     rows: list[Reason]
 
 
@@ -80,8 +82,8 @@ class HarmfulRow:
 
 @dataclass(frozen=True)
 class HarmfulRows:
-    """The columns before ``words`` and from ``numbers`` on hold words. ``note`` says what is wrong
-    with the reasons where they cannot be shown."""
+    """The columns before ``words`` and from ``numbers`` on hold words. ``note`` is on the reasons:
+    what was left out of them, and ``damage`` why they cannot be shown."""
 
     head: Sequence[str]
     words: int
@@ -89,7 +91,8 @@ class HarmfulRows:
     rows: Sequence[HarmfulRow]
     harmful: int  # rows with φ > 0, also those that are not shown
     validation_rows: str
-    note: str = ""
+    note: str
+    damage: str
 
     @property
     def explained(self) -> bool:
@@ -98,7 +101,7 @@ class HarmfulRows:
 
 def read_reasons(folder: Path) -> tuple[Reasons, str]:
     """The reasons, and a sentence where there is a file that holds none."""
-    none = Reasons(validation_rows="position", rows=[])
+    none = Reasons(validation_rows="position", note="", rows=[])
     try:
         content = json.loads((folder / REASONS).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,7 +116,7 @@ def read_reasons(folder: Path) -> tuple[Reasons, str]:
 
 def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     """The rows with the largest φ > 0, the most harmful first."""
-    reasons, note = read_reasons(folder)
+    reasons, damage = read_reasons(folder)
     by_row = {reason["row"]: reason for reason in reasons["rows"]}
     phi = table["influence"].to_numpy()
     first = [int(i) for i in np.argsort(-phi, kind="stable")[:MOST] if phi[i] > 0]
@@ -137,7 +140,16 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     if explained:
         head.append("because of")
     harmful = int((phi > 0).sum())
-    return HarmfulRows(head, words, numbers, rows, harmful, reasons["validation_rows"], note)
+    return HarmfulRows(
+        head,
+        words,
+        numbers,
+        rows,
+        harmful,
+        validation_rows=reasons["validation_rows"],
+        note=reasons["note"],
+        damage=damage,
+    )
 
 
 def in_short(reason: Reason | None) -> str:

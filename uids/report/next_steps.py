@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from uids.pipeline.metrics import Metrics
 from uids.report.table import doubt
 
-TABLES = ("csv", "parquet")  # the data sets whose files can be cleaned and predicted
+# The data sets whose files can be written again without rows, and the end of such a file's name.
+ENDS = {"csv": "csv", "parquet": "parquet", "libsvm": "svm"}
+MODEL = "model.npz"
 # What ``auto=true`` chooses where it is not given.
 OPEN = ("ratio", "sampler", "stratify", "final", "validation_weight", "model.C")
 
@@ -19,8 +21,9 @@ class Step(NamedTuple):
     why: str
 
 
-def next_steps(metrics: Metrics) -> list[Step]:
-    """The most useful first. Commands that name ``.`` are for the folder of the run."""
+def next_steps(metrics: Metrics, files: Collection[str]) -> list[Step]:
+    """The most useful first. Commands that name ``.`` are for the folder of the run, which holds
+    ``files``."""
     typed, config = metrics.get("command") or "uids", metrics["config"]
     check = metrics.get("validation_check")
     steps = []
@@ -38,11 +41,13 @@ def next_steps(metrics: Metrics) -> list[Step]:
     if check and check["cleaner"] is False and config["sampler"]["name"] != "confident":
         why = "drop by the label audit, which needs no trusted rows"
         steps.append(Step(with_word(typed, "sampler=confident", ["sampler"]), why))
-    if config["dataset"]["name"] in TABLES:
-        steps += [
-            Step("uids apply . FILE -o clean.csv", "write your file without the dropped rows"),
-            Step("uids predict . FILE -o predictions.csv", "let the model judge new rows"),
-        ]
+    end = ENDS.get(str(config["dataset"]["name"]))
+    if end:
+        why = "write your training file without the dropped rows"
+        steps.append(Step(f"uids apply . FILE -o clean.{end}", why))
+    if MODEL in files:
+        why = "have the model judge new rows"
+        steps.append(Step("uids predict . FILE -o predictions.csv", why))
     return [*steps, Step("uids report .", "make this page again from the files of its folder")]
 
 

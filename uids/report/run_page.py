@@ -38,6 +38,7 @@ FILES = {
     "dropped.csv": "the rows that were dropped",
     "subset.csv": "the numbers of the rows that were kept",
     "validation.csv": "the numbers of the validation rows",
+    "model.npz": "the model to use, with its encoder",
     "reasons.json": "why the most harmful rows harm",
     "uids.log": "the log",
     ".hydra/config.yaml": "the config as composed",
@@ -68,6 +69,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
     conclusion = metrics.get("conclusion")
     picture = write_png(folder, "influence", influence_figure(phi, pi, flags, chance))
     walk = selection and write_png(folder, "selection", selection_figure(selection))
+    linked = files(folder)  # the figures among them
     context = {
         "metrics": metrics,
         "title": f"{sampler_used(metrics)} on {metrics['dataset']['name']}",
@@ -89,9 +91,9 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "selection_picture": walk,
         "selection_line": selection_line(metrics),
         "columns": column_rows(metrics),
-        "files": files(folder),
+        "files": linked,
         "config": [["key", "value"], *config_rows(metrics)],
-        "steps": next_steps(metrics),
+        "steps": next_steps(metrics, [file.name for file in linked]),
         "seconds": [["stage", "seconds"], *seconds_rows(metrics)],
     }
     write_text(folder / "report.html", render("run.html", **context))
@@ -225,6 +227,9 @@ def column_rows(metrics: Metrics) -> list[list[str]]:
     )
     head = list(dict.fromkeys(str(key) for each in listed for key in each))
     lines = [[text(each.get(key)) for key in head] for each in listed]
+    more = metrics["dataset"].get("more_columns")
+    if head and isinstance(more, int) and more > 0:
+        lines.append([f"and {more:,} more", *[""] * (len(head) - 1)])
     return [head, *lines] if head else []
 
 
