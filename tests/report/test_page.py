@@ -39,7 +39,7 @@ def auto(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sigmoid")
-    write_run(folder, uids.run(noise=0.1, repeats=2), "uids noise=0.1")
+    write_run(folder, uids.run(noise=0.1, repeats=2), "uids noise=0.1", reasons=False)
     return folder
 
 
