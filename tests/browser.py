@@ -36,6 +36,7 @@ def started(profile):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     running = webdriver.Chrome(options=options, service=Service(driver))
     try:
+        running.get("about:blank")  # away from the browser's own first page
         yield Browser(running)
     finally:
         running.quit()
@@ -98,5 +99,5 @@ class Browser:
             for event in events
             if event["method"] == "Network.requestWillBeSent"
         ]
-        own = ("file:", "data:", "blob:", "about:", "chrome:")
+        own = ("file:", "data:", "blob:", "about:", "chrome")  # its own first page is chrome://
         return said + [url for url in asked if not url.startswith(own)]
