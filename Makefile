@@ -6,6 +6,7 @@
 # make constraints  [ARGS="--upgrade"]            add to constraints.txt what pyproject.toml has and it has not
 # make versions                                  the unit tests on the lowest and the newest versions that are allowed, on every Python here
 # make benchmarks  [ARGS="a c --quick"]          measure against other libraries, into benchmarks/RESULTS.md (or RESULTS-quick.md)
+# make vega                                      the script of the pages' charts anew, after a change of its version
 # make rivals  [ARGS="--sets digits --out FILE"]  other tools on the settings of conf/experiment/field.yaml
 PYTHON ?= python3
 BIN := .venv/bin
@@ -15,7 +16,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit coverage soak plugins constraints versions versions-of agreement benchmarks rivals clean
+.PHONY: run test lint types unit coverage soak plugins constraints versions versions-of agreement benchmarks rivals vega clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -148,5 +149,16 @@ rivals: .venv/run.stamp .venv-rivals/stamp
 	.venv-rivals/bin/python -m pip install --quiet numpy scipy scikit-learn cleanlab
 	touch $@
 
+# Vega, Vega-Lite and vega-embed as one script, which is in the package: vl-convert, 84 MB, is not needed
+# to use it. Put the hash that this prints into uids/report/page.py, and the versions beside it.
+VEGA := uids/report/templates/vega.js.gz
+vega:
+	$(PYTHON) -m venv .venv-vega
+	.venv-vega/bin/python -m pip install --quiet vl-convert-python==1.9.0.post1
+	.venv-vega/bin/python -c 'import base64, gzip, hashlib, vl_convert; \
+		script = vl_convert.javascript_bundle().encode(); \
+		open("$(VEGA)", "wb").write(gzip.compress(script, 9, mtime=0)); \
+		print(base64.b64encode(hashlib.sha256(script).digest()).decode())'
+
 clean:
-	rm -rf .venv .venv-peers .venv-rivals .venv-versions dist .mypy_cache .ruff_cache .pytest_cache .coverage
+	rm -rf .venv .venv-peers .venv-rivals .venv-versions .venv-vega dist .mypy_cache .ruff_cache .pytest_cache .coverage

@@ -287,7 +287,8 @@ def fresh(code, *arguments):
 def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     look = (
-        "import sys; heavy = {'torch', 'sklearn', 'numba', 'pandas', 'matplotlib', 'pyarrow'}; "
+        "import sys; heavy = {'torch', 'sklearn', 'numba', 'pandas', 'matplotlib', 'pyarrow'} "
+        "| {'jinja2', 'altair', 'selenium'}; "
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     done = fresh(f"{code}; {look}")

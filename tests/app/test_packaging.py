@@ -65,6 +65,8 @@ def test_the_wheel_holds_the_package_and_its_configs(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "uids/conf/config.yaml" in names
     assert "uids/conf/experiment/noise.yaml" in names
+    assert "uids/report/templates/run.html" in names
+    assert "uids/report/templates/vega.js.gz" in names
     assert not [name for name in names if name.startswith(("tests", "conf", "plugins"))]
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from made_reasons import most_harmful, write_reasons
 from mutated import MUTANTS, mutants
 
 from uids.report.plain import plain_cell, plain_markdown
@@ -11,7 +12,8 @@ from uids.report.shape import fits
 from uids.report.summary_csv import Line, csv_text
 from uids.system.visible import visible, visible_lines
 
-EVIL = "<img src=x onerror=alert(1)>[a](javascript:alert(1))`b`|c\x1b[2J\u202eend"
+FILES = ("metrics.json", "influence.parquet", "reasons.json")
+EVIL = "</script><img src=x onerror=alert(1)>[a](javascript:alert(1))`b`|c\x1b[2J\u202eend"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,8 @@ def run_files(tmp_path_factory):
 
     folder = Path(tmp_path_factory.mktemp("run"))
     write_run(folder, uids.run(repeats=2, cache=False), "uids")
-    return {name: (folder / name).read_bytes() for name in ("metrics.json", "influence.parquet")}
+    write_reasons(folder, most_harmful(folder, 3))
+    return {name: (folder / name).read_bytes() for name in FILES}
 
 
 OUTCOMES = {0: "a report", 1: "refused in one line"}
@@ -44,7 +47,7 @@ def one_line_or_done(code, out, err):
     assert "\x1b" not in out + err
 
 
-@pytest.mark.parametrize("damaged", ["metrics.json", "influence.parquet"])
+@pytest.mark.parametrize("damaged", FILES)
 def test_a_damaged_run(damaged, run_files, cli, tmp_path, tally):
     for raw in mutants(run_files[damaged], count=MUTANTS // 5):
         folder = put(tmp_path / "run", {**run_files, damaged: raw})
@@ -123,7 +126,9 @@ def test_what_names_hold_is_not_obeyed(run_files, cli, tmp_path):
         one_line_or_done(*cli("report", tmp_path / f"p{k}"))
         page = (tmp_path / f"p{k}" / "report.html").read_text()
         assert "<img src=x" not in page
+        assert "\u202e" not in page
     one_line_or_done(*cli("report", tmp_path))
+    assert "<img src=x" not in (tmp_path / "report.html").read_text()
     markdown = (tmp_path / "summary.md").read_text()
     for begun in ("<img", "[a](", "\x1b", "\u202e", " `b`"):
         assert begun not in markdown

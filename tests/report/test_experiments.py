@@ -214,12 +214,17 @@ def test_means_over_seeds(cli, tmp_path):
     assert [row[:2] for row in shown] == [["0.7", "3"], ["0.9", "3"]]
     for row in shown:
         mine = [line for line in lines(folder) if line["ratio"] == row[0]]
-        for column, name in ((2, "full_test_logloss"), (9, "subset_test_accuracy")):
+        for column, name in ((2, "full_test_logloss"), (10, "subset_test_accuracy")):
             values = [float(line[name]) for line in mine]
             expected = np.mean(values), np.std(values, ddof=1) / np.sqrt(3)
             assert [float(cell) for cell in row[column : column + 2]] == pytest.approx(
                 expected, abs=6e-5
             )
+        paired = [float(m["subset_test_logloss"]) - float(m["full_test_logloss"]) for m in mine]
+        error = np.std(paired, ddof=1) / np.sqrt(3)
+        assert [float(cell) for cell in row[6:8]] == pytest.approx(
+            (np.mean(paired), error), abs=6e-5
+        )
     assert "3 " in out
 
 

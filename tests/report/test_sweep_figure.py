@@ -21,6 +21,10 @@ NAMES = [
 def made(number, **config):
     rng = np.random.default_rng(number)
     numbers = {name: rng.random() for name in (*NAMES, "gamma")}
+    for part in ("validation", "test"):
+        for measure in ("logloss", "accuracy"):
+            full, subset = (numbers[f"{model}_{part}_{measure}"] for model in ("full", "subset"))
+            numbers[f"difference_{part}_{measure}"] = subset - full
     return Line(f"run{number}", "ok", {"seed": 0, **config}, numbers)
 
 
@@ -43,7 +47,11 @@ def test_a_panel_for_each_measure_and_a_curve_for_each_combination(lines):
         "Γ = ‖θ̃ − θ̂‖²",
     ]
     curves = [drawn for drawn in figure.axes[1].lines if not drawn.get_label().startswith("_")]
-    assert [drawn.get_label() for drawn in curves] == ["sigmoid, 1.0", "sigmoid, 50.0", "random"]
+    assert [drawn.get_label() for drawn in curves] == [
+        "sampler=sigmoid, sampler.alpha=1.0",
+        "sampler=sigmoid, sampler.alpha=50.0",
+        "sampler=random",
+    ]
     np.testing.assert_array_equal(curves[0].get_xdata(), [0.7, 0.8, 0.9])
     by_ratio = {line.config["ratio"]: line for line in lines[:3]}
     expected = [by_ratio[ratio].numbers["subset_test_logloss"] for ratio in (0.7, 0.8, 0.9)]
@@ -85,3 +93,9 @@ def test_means_over_seeds_have_standard_errors():
     head, *rows = seeds_section(means, ["ratio"]).rows
     assert all(len(row) == len(head) for row in rows)
     assert rows[2][3] == "", "one seed has no standard error"
+    paired = [
+        line.numbers["subset_test_logloss"] - line.numbers["full_test_logloss"]
+        for line in lines[:3]
+    ]
+    assert head[6:8] == ["difference", "±"]
+    assert float(rows[0][7]) == pytest.approx(np.std(paired, ddof=1) / np.sqrt(3), abs=6e-5)

@@ -16,11 +16,14 @@ from uids.errors import ComponentError, UidsError
 from uids.models import AdoptedFitted, Fitted, Rows
 from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
-from uids.pipeline.metrics import Baseline, PlainMeasures
+from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import HeldOut
 from uids.selection.settings import METRICS
 from uids.selection.trials import fit_with
+from uids.system.statistics import standard_error, t_interval
+
+LEVEL = 0.05  # how often an interval of a difference misses it
 
 # From the plainest on: where two cannot be told apart, the earlier one is to be used.
 NAMES = (
@@ -54,8 +57,17 @@ class Baselines:
         )
 
     def metrics(self) -> dict[str, Baseline]:
-        known = [name for name in NAMES if name in self.measures]
-        return {name: {"test": mean_of(self.measures[name])} for name in known}
+        """The measures of each model, and beside the full set's the difference to them."""
+        contest = self.contest()
+        found: dict[str, Baseline] = {}
+        for name, values in contest.items():
+            found[name] = {"test": mean_of(self.measures[name])}
+            if name != "full" and "full" in contest:
+                found[name]["difference"] = {
+                    measure: paired(values[measure], contest["full"][measure], measure)
+                    for measure in ("logloss", "accuracy")
+                }
+        return found
 
     def contest(self) -> dict[str, dict[str, Array]]:
         """Name ↦ measure ↦ one value for each test row, less being better; means over repeats."""
@@ -64,6 +76,18 @@ class Baselines:
             name: {m: np.mean([each[m] for each in self.values[name]], axis=0) for m in METRICS}
             for name in known
         }
+
+
+def paired(values: Array, others: Array, measure: str) -> PairedDifference:
+    """What the measure itself differs by; the values are shares that are wrong where more of the
+    measure is better."""
+    differences = values - others if measure == "logloss" else others - values
+    error = standard_error(differences)
+    return {
+        "mean": float(differences.mean()),
+        "standard_error": error,
+        "interval": [] if error is None else list(t_interval(differences, LEVEL)),
+    }
 
 
 def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitted]:

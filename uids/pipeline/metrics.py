@@ -102,7 +102,19 @@ class SelectionMetrics(_ChosenAlpha):
     fits: int
 
 
-class Baseline(TypedDict):
+class PairedDifference(TypedDict):
+    """Of a measure between two models, paired over the rows that judge both."""
+
+    mean: float
+    standard_error: float | None  # null for a single row
+    interval: list[float]  # the low and the high end, 95 %; empty for a single row
+
+
+class _MoreBaseline(TypedDict, total=False):
+    difference: dict[str, PairedDifference]  # measure ↦ to the full training set
+
+
+class Baseline(_MoreBaseline):
     """One of the models that a subset has to beat, on the test rows."""
 
     test: PlainMeasures
@@ -149,7 +161,11 @@ class ValidationCheckMetrics(TypedDict):
     sentence: str
 
 
-class SamplingMetrics(TypedDict):
+class _MoreSampling(TypedDict, total=False):
+    deterministic: bool  # whether the sampler leaves nothing to chance
+
+
+class SamplingMetrics(_MoreSampling):
     gradient_bound: float | None  # σ, of the samplers that have one
 
 

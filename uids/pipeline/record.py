@@ -41,7 +41,10 @@ def record(
         "influence": describe_influence(decided.scored.influence),
         "validation_check": describe_check(decided.plain.check),
         "labels": describe_labels(decided.labels, decided.plain.check.cleaner is True),
-        "sampling": {"gradient_bound": decided.gradient_bound},
+        "sampling": {
+            "gradient_bound": decided.gradient_bound,
+            "deterministic": decided.sampler.deterministic,
+        },
         "noise": flips_found(decided.scores, loaded.flipped),
         "cache": decided.scored.cache,
         "seconds": clock.seconds(),

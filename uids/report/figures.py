@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,29 +75,44 @@ def bin_edges(phi: Array, bins: int = 60) -> Array:
     return np.linspace(low - margin, high + margin, bins + 1)
 
 
-def influence_figure(phi: Array, pi: Array, kept: Array) -> Figure:
-    """How many rows have which φ, the share of them that was kept, and π over it."""
-    figure = new_figure(7.5, 4)
-    axes = figure.subplots()
+@dataclass(frozen=True)
+class Binned:
+    """The rows in bins of φ, of which there is one less than edges."""
+
+    edges: Array
+    count: Array
+    kept: Array  # how many of them
+    pi: Array  # its mean: a curve when π is a function of φ, and readable if not; else 0
+
+
+def binned(phi: Array, pi: Array, kept: Array) -> Binned:
     edges = bin_edges(phi)
     count, _ = np.histogram(phi, edges)
     kept_count, _ = np.histogram(phi[kept], edges)
-    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-    axes.bar(middle, count, width, color=RED, label="all rows")
-    axes.bar(middle, kept_count, width, color=BLUE, label="kept of them")
+    total, _ = np.histogram(phi, edges, weights=pi)
+    return Binned(edges, count, kept_count, total / np.maximum(count, 1))
+
+
+def influence_figure(phi: Array, pi: Array, kept: Array, chance: bool = True) -> Figure:
+    """How many rows have which φ, the share of them that was kept, and π over it, unless the
+    sampler leaves nothing to chance: then π is no probability."""
+    figure = new_figure(7.5, 4)
+    axes = figure.subplots()
+    bins = binned(phi, pi, kept)
+    middle, width = (bins.edges[:-1] + bins.edges[1:]) / 2, np.diff(bins.edges)
+    axes.bar(middle, bins.count, width, color=RED, label="all rows")
+    axes.bar(middle, bins.kept, width, color=BLUE, label="kept of them")
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.5)  # or a bin with one row would have no height
     axes.set_xlabel("influence φ   (right of 0: the row harms)")
     axes.set_ylabel("training rows")
     axes.axvline(0, color=GREY, linewidth=0.8)
-    right = axes.twinx()
-    # π as the mean over each bin: a curve when π is a function of φ, and still readable if not.
-    total, _ = np.histogram(phi, edges, weights=pi)
-    filled = count > 0
-    mean = total[filled] / count[filled]
-    right.plot(middle[filled], mean, color="black", marker=".", linewidth=1, label="π")
-    right.set_ylim(-0.02, 1.02)
-    right.set_ylabel("probability π")
+    if chance:
+        right, filled = axes.twinx(), bins.count > 0
+        mean = bins.pi[filled]
+        right.plot(middle[filled], mean, color="black", marker=".", linewidth=1, label="π")
+        right.set_ylim(-0.02, 1.02)
+        right.set_ylabel("probability π")
     figure.legend(loc="outside upper center", ncols=3)
     return figure
 

@@ -1,70 +1,85 @@
-"""HTML pages, each one file that asks the network for nothing."""
+"""HTML pages from ``templates/``, each one file that asks the network for nothing.
+
+Names, labels and ids on a page may be a stranger's. Jinja escapes whatever is put into a template,
+JSON in a script element included; what would not be seen is shown; and the page's own policy lets
+no script run but the two of this package, and fetches nothing.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from html import escape
+import hashlib
+from functools import cache
+from pathlib import Path
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; background: #fff }
-h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
-table { border-collapse: collapse; display: block; overflow-x: auto }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid #ddd; text-align: right;
-         font-variant-numeric: tabular-nums }
-th { border-bottom: 2px solid #888 }
-td.word, th.word { text-align: left }
-pre { background: #f4f4f4; padding: .8rem; overflow-x: auto }
-img { max-width: 100% }
-.strong { font-size: 1.15rem; font-weight: 600 }
-.note { border-left: 4px solid #c44e52; padding-left: .8rem }
-"""
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
+from markupsafe import Markup
+
+from uids.system.visible import visible_lines
+
+TEMPLATES = Path(__file__).parent / "templates"
+# Vega 6.2.0, Vega-Lite 6.4 and vega-embed 7.0.2 in one script, compressed; ``make vega`` makes it.
+CHARTS = "vega.js.gz"
+# The SHA-256 of that script once a browser has unpacked it, by which the page's policy knows it.
+CHARTS_SHA256 = "NCW9lRpE1HjQUFxrXR6NV2VrbppNp7/oinGM5h125XI="
 
 
-def page(title: str, body: Sequence[str]) -> str:
-    content = "\n".join(body)
+def render(template: str, **context: object) -> str:
+    """The page that a template makes of the context."""
+    try:
+        return environment().get_template(template).render(context)
+    except UndefinedError as error:  # of a file that lacks something
+        raise LookupError(str(error)) from error
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,  # always, and not by the ending of a name
+        undefined=StrictUndefined,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"allow_nan": False}
+    made.globals |= {
+        "style": asset("style.css"),
+        "script": asset("page.js"),
+        "charts": Markup(in_base64((TEMPLATES / CHARTS).read_bytes())),
+        "policy": policy(),
+    }
+    made.filters["data_png"] = data_png
+    return made
+
+
+def shown(value: object) -> object:
+    """What stands in the page for a value, before it is escaped."""
+    if value is None:
+        return ""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return visible_lines(value)
+
+
+def asset(name: str) -> Markup:
+    """A file of this package, as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def policy() -> str:
+    """The page's content security policy. Styles are set by the charts, element by element; a
+    style can fetch nothing here."""
+    own = in_base64(hashlib.sha256(asset("page.js").encode()).digest())
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{content}\n</body>\n</html>\n"
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+        f"form-action 'none'; script-src 'sha256-{own}' 'sha256-{CHARTS_SHA256}'"
     )
 
 
-def table(
-    rows: Sequence[Sequence[str]], words: int, marks: Mapping[tuple[int, int], str] | None = None
-) -> str:
-    """The first row is the head; the first ``words`` columns hold words, the others numbers.
-    ``marks`` are as in ``Section``."""
-    wrap = {"b": "<b>{}</b>", "u": "<b><u>{}</u></b>"}
-
-    def line(i: int, cells: Sequence[str], tag: str) -> str:
-        marked = (
-            f"<{tag}{' class=word' if j < words else ''}>"
-            + wrap.get((marks or {}).get((i, j), ""), "{}").format(escape(cell))
-            + f"</{tag}>"
-            for j, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(marked)}</tr>"
-
-    head, *lines = rows
-    body = "\n".join(line(i, cells, "td") for i, cells in enumerate(lines, 1))
-    return f"<table>\n<thead>{line(0, head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+def data_png(picture: bytes) -> str:
+    return f"data:image/png;base64,{in_base64(picture)}"
 
 
-def heading(text: str) -> str:
-    return f"<h2>{escape(text)}</h2>"
-
-
-def paragraph(text: str, note: bool = False, strong: bool = False) -> str:
-    kind = " class=note" if note else " class=strong" if strong else ""
-    return f"<p{kind}>{escape(text)}</p>"
-
-
-def code(text: str) -> str:
-    return f"<pre><code>{escape(text)}</code></pre>"
-
-
-def image(png: bytes, alt: str) -> str:
-    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+def in_base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()

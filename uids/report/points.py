@@ -2,43 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from uids.pipeline.metrics import Part
 from uids.report.section import Section
 from uids.report.seeds import SEEDS, averaged, seeds_section
 from uids.report.summary_csv import Line, varying
-from uids.report.sweep_figure import sweep_figure
+from uids.report.sweep_charts import best_line, sweep_charts
+from uids.report.sweep_figure import curve_label, sweep_figure
 from uids.report.table import change, number
 
+ERRORS = (
+    "± draws: the standard error of the subset's mean over its draws. ± rows: that of the "
+    "difference, paired over the test rows."
+)
+PICKED = "A point that these rows have picked looks better on them than it is."
+OF_SEEDS = "± are standard errors over seeds; that of a difference is paired over them."
 
-def points_sections(lines: Sequence[Line]) -> list[Section]:
+
+def points_sections(lines: Sequence[Line], pages: Mapping[str, str]) -> list[Section]:
     """Every run, below the means over seeds where seeds were swept along with other keys. The
-    figure is of the means then."""
+    charts are of the means then. ``pages`` are the links to the runs' own pages."""
     keys = varying(lines)
     done = [line for line in lines if line.ok]
     others = [key for key in keys if key not in SEEDS]
+    runs = runs_section(lines, keys, pages)
     if not done or not others or others == keys:
-        figure = sweep_figure(done, keys)
-        return [Section("All runs", all_runs(lines, keys), len(keys), name="sweep", figure=figure)]
+        figure, charts = sweep_figure(done, keys), sweep_charts(done, keys)
+        return [replace(runs, name="sweep", figure=figure, charts=charts)]
     means = averaged(done, others)
-    figure = sweep_figure(means, others)
+    figure, charts = sweep_figure(means, others), sweep_charts(means, others)
+    section = seeds_section(means, others)
+    notes, best = with_best(OF_SEEDS, means, others), place_of_best(means)
     return [
-        replace(seeds_section(means, others), name="sweep", figure=figure),
-        Section("All runs", all_runs(lines, keys), len(keys)),
+        replace(section, name="sweep", figure=figure, charts=charts, notes=notes, best=best),
+        runs,
     ]
+
+
+def runs_section(lines: Sequence[Line], keys: Sequence[str], pages: Mapping[str, str]) -> Section:
+    rows = all_runs(lines, keys)
+    column = rows[0].index("run", len(keys))  # behind the keys, one of which may have that name
+    links = {(i, column): pages[line.run] for i, line in enumerate(lines, 1) if line.run in pages}
+    notes, best = with_best(ERRORS, lines, keys), place_of_best(lines)
+    return Section("All runs", rows, len(keys), notes, links=links, best=best)
+
+
+def place_of_best(lines: Sequence[Line]) -> int:
+    """The row of a table in which the best of several stands; 0 where none does."""
+    best = best_line(lines)
+    return 0 if best is None else 1 + next(i for i, line in enumerate(lines) if line is best)
+
+
+def with_best(notes: str, lines: Sequence[Line], keys: Sequence[str]) -> list[str]:
+    """The notes of a table, and what its best line is."""
+    best, part = best_line(lines), part_of(lines)
+    if best is None:
+        return [notes] if any(line.ok for line in lines) else []
+    loss = number(best.numbers[f"subset_{part}_logloss"])
+    return [notes, f"Lowest {part} logloss: {loss}, with {curve_label(best, keys)}. {PICKED}"]
+
+
+def part_of(lines: Sequence[Line]) -> Part:
+    """The rows that judge, the same for every line."""
+    untested = any(line.ok and line.numbers["full_test_logloss"] is None for line in lines)
+    return "validation" if untested else "test"
 
 
 def all_runs(lines: Sequence[Line], keys: Sequence[str]) -> list[list[str]]:
     """The table that people read: what varies, rows kept, logloss and accuracy, status."""
-    untested = any(line.ok and line.numbers["full_test_logloss"] is None for line in lines)
-    part: Part = "validation" if untested else "test"  # the same for every line
-    head = [*keys, "kept", f"{part} logloss: full", "subset", "±", "difference"]
+    part = part_of(lines)
+    head = [*keys, "kept", f"{part} logloss: full", "subset", "± draws", "difference", "± rows"]
     head += ["accuracy: full", "subset", "seconds", "run", "status"]
     rows = [head]
     for line in lines:
-        cells = measured(line, part) if line.ok else [""] * 8
+        cells = measured(line, part) if line.ok else [""] * 9
         status = ": ".join(filter(None, [line.status, "" if line.ok else line.error]))
         rows.append([*(line.shown(key) for key in keys), *cells, line.run, status])
     return rows
@@ -53,6 +92,7 @@ def measured(line: Line, part: Part) -> list[str]:
         number(subset),
         number(numbers["subset_test_logloss_se"]) if part == "test" else "",
         change(full, subset),
+        number(numbers["difference_test_logloss_se"]) if part == "test" else "",
         number(numbers[f"full_{part}_accuracy"]),
         number(numbers[f"subset_{part}_accuracy"]),
         f"{numbers['seconds']:.1f}",

@@ -1,61 +1,147 @@
-"""``report.html`` of one run."""
+"""``report.html`` of one run: what its template is given."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple, cast
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 
-from uids.pipeline.metrics import Metrics
-from uids.report import page
+from uids.pipeline.metrics import Metrics, Part, PlainMeasures
 from uids.report.figures import influence_figure, selection_figure, write_png
+from uids.report.harmful_rows import harmful_rows, share, text
+from uids.report.next_steps import next_steps
+from uids.report.page import render
+from uids.report.run_charts import influence_chart, models_chart, selection_chart
+from uids.report.summary_csv import flat
 from uids.report.table import (
     OPTIMISTIC,
-    baseline_table,
     comparison,
     conclusion_line,
     doubt,
     kept,
     labels_line,
+    number,
     selection_line,
+    trained_on,
     what_is_wrong,
 )
-from uids.system.files import write_text
+from uids.system.files import plain, write_text
 
-MOST_LABELS = 20  # of those that look wrong, on the page
+MOST_LABELS = 100  # of those that look wrong, on the page
+# What the files of a run are, in the order in which they are linked.
+FILES = {
+    "metrics.json": "every number, the config, the versions",
+    "influence.parquet": "every training row: φ, π, kept, label audit",
+    "dropped.csv": "the rows that were dropped",
+    "subset.csv": "the numbers of the rows that were kept",
+    "validation.csv": "the numbers of the validation rows",
+    "model.npz": "the model to use, with its encoder",
+    "reasons.json": "why the most harmful rows harm",
+    "uids.log": "the log",
+    ".hydra/config.yaml": "the config as composed",
+}
+LAST = "metrics.json"  # written behind the page, so that it is not looked for
+MOST_FILES = 40  # further ones that are linked
+
+
+class Link(NamedTuple):
+    name: str
+    href: str
+    what: str
+
+
+class Fact(NamedTuple):
+    """A number that a person looks for first."""
+
+    name: str
+    value: str
+    more: str = ""
 
 
 def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
     """The page and its figures. ``rows`` is what influence.parquet holds."""
     phi, pi, flags = (rows[name].to_numpy() for name in ("influence", "probability", "kept"))
-    picture = write_png(folder, "influence", influence_figure(phi, pi, flags))
-    body = [
-        *conclusion(metrics),
-        *what_was_run(metrics),
-        *full_against_subset(metrics),
-        *what_to_train_on(metrics),
-        *how_much_to_keep(folder, metrics),
-        *influence(metrics, picture),
-        *wrong_labels(metrics, rows),
-        page.heading("Run it again"),
-        page.code(metrics.get("command", "")),
-        page.heading("Time"),
-        page.table(
-            [
-                ["stage", "seconds"],
-                *([stage, f"{spent:.3f}"] for stage, spent in metrics["seconds"].items()),
-            ],
-            words=1,
-        ),
+    chance = not metrics.get("sampling", {}).get("deterministic", False)
+    selection, baselines = metrics.get("selection"), metrics.get("baselines") or {}
+    conclusion = metrics.get("conclusion")
+    picture = write_png(folder, "influence", influence_figure(phi, pi, flags, chance))
+    walk = selection and write_png(folder, "selection", selection_figure(selection))
+    linked = files(folder)  # the figures among them
+    context = {
+        "metrics": metrics,
+        "title": f"{sampler_used(metrics)} on {metrics['dataset']['name']}",
+        "conclusion": conclusion_line(metrics),
+        "sure": bool(conclusion and conclusion["sure"]),
+        "notes": notes(metrics),
+        "facts": facts(metrics),
+        "about": what_was_run(metrics),
+        "models": models_chart(baselines, conclusion["use"] if conclusion else ""),
+        "baselines": baseline_rows(metrics),
+        "comparison": comparison(metrics),
+        "kept": kept(metrics),
+        "influence": influence_chart(phi, pi, flags, chance),
+        "influence_picture": picture,
+        "harmful": harmful_rows(folder, rows),
+        "labels": wrong_labels(metrics, rows),
+        "labels_line": labels_line(metrics),
+        "selection": selection_chart(selection) if selection else None,
+        "selection_picture": walk,
+        "selection_line": selection_line(metrics),
+        "columns": column_rows(metrics),
+        "files": linked,
+        "config": [["key", "value"], *config_rows(metrics)],
+        "steps": next_steps(metrics, [file.name for file in linked]),
+        "seconds": [["stage", "seconds"], *seconds_rows(metrics)],
+    }
+    write_text(folder / "report.html", render("run.html", **context))
+
+
+def sampler_used(metrics: Metrics) -> str:
+    """The one that was chosen, where one was."""
+    selection = metrics.get("selection")
+    chosen = selection and selection.get("choice", {}).get("sampler")
+    return str(chosen or metrics["config"]["sampler"]["name"])
+
+
+def notes(metrics: Metrics) -> list[str]:
+    """What a person has to know before believing the conclusion."""
+    check = metrics.get("validation_check")
+    found = [
+        OPTIMISTIC if metrics["full"]["test"] is None else "",
+        doubt(metrics),
+        check["sentence"] if check and check["cleaner"] is False else "",
     ]
-    title = f"uids: {metrics['config']['sampler']['name']} on {metrics['dataset']['name']}"
-    write_text(folder / "report.html", page.page(title, body))
+    return [note for note in found if note]
 
 
-def conclusion(metrics: Metrics) -> list[str]:
-    """First of all, and nothing below says otherwise."""
-    return [page.paragraph(line, strong=True) for line in (conclusion_line(metrics),) if line]
+def facts(metrics: Metrics) -> list[Fact]:
+    rows, size = metrics["dataset"]["rows"], metrics["subset"]["size"]
+    found = [Fact("rows kept", f"{size:,.0f}", f"of {rows['train']:,}, {size / rows['train']:.1%}")]
+    found += [*measured_facts(metrics)]
+    found.append(Fact("harmful rows", f"{metrics['influence']['harmful_fraction']:.1%}", "φ > 0"))
+    labels = metrics.get("labels")
+    if labels:
+        found.append(Fact("labels that look wrong", f"{labels['wrong']:,.0f}", "by the audit"))
+    return found
+
+
+def measured_facts(metrics: Metrics) -> list[Fact]:
+    """Of the model that the conclusion names, beside the full set."""
+    part: Part = "validation" if metrics["full"]["test"] is None else "test"
+    conclusion, baselines = metrics.get("conclusion"), metrics.get("baselines") or {}
+    full = metrics["full"][part]
+    use: PlainMeasures | None = metrics.get("final", metrics["subset"])[part]
+    if conclusion and conclusion["use"] in baselines:
+        use = baselines[conclusion["use"]]["test"]
+    if full is None or use is None:
+        return []
+    return [
+        Fact(f"{part} logloss", number(use["logloss"]), f"full set {number(full['logloss'])}"),
+        Fact(f"{part} accuracy", f"{use['accuracy']:.1%}", f"full set {full['accuracy']:.1%}"),
+    ]
 
 
 def what_was_run(metrics: Metrics) -> list[str]:
@@ -71,7 +157,7 @@ def what_was_run(metrics: Metrics) -> list[str]:
             f"with the largest φ, {noise['precision']:.1%} have {what_is_wrong(metrics)}; the AUC "
             f"of φ for finding them is {noise['auc']:.3f}."
         )
-    return [page.paragraph(sentence) for sentence in sentences]
+    return sentences
 
 
 def what_noise_did(metrics: Metrics, count: int) -> str:
@@ -87,80 +173,74 @@ def what_noise_did(metrics: Metrics, count: int) -> str:
     return f"{count:,} {did} (noise={share}{named})"
 
 
-def full_against_subset(metrics: Metrics) -> list[str]:
-    body = [
-        page.heading("Full training set against subset"),
-        page.table(comparison(metrics), words=2),
-        page.paragraph(kept(metrics) + ". Lower logloss is better."),
-    ]
-    if metrics["full"]["test"] is None:
-        body.append(page.paragraph(OPTIMISTIC, note=True))
-    return body
-
-
-def what_to_train_on(metrics: Metrics) -> list[str]:
-    body = []
-    if metrics.get("baselines"):
-        body += [
-            page.heading("What to train on"),
-            page.table(baseline_table(metrics), words=1),
-        ]
-    return body
-
-
-def how_much_to_keep(folder: Path, metrics: Metrics) -> list[str]:
-    selection = metrics.get("selection")
-    if not selection:
+def baseline_rows(metrics: Metrics) -> list[list[str]]:
+    """The models with their differences to the full set, ± 95 %: the head and the lines."""
+    baselines = metrics.get("baselines")
+    if not baselines:
         return []
-    picture = write_png(folder, "selection", selection_figure(selection))
-    return [
-        page.heading("How much to keep"),
-        page.image(picture, "held-out loss against the ratio, with the chosen point"),
-        page.paragraph(selection_line(metrics)),
-    ]
+    head = ["trained on", "test logloss", "difference", "± 95 %", "accuracy", "difference"]
+    rows = [[*head, "± 95 %", "auc"]]
+    for name, baseline in baselines.items():
+        cells = [trained_on(name)]
+        for measure in ("logloss", "accuracy"):
+            found = baseline.get("difference", {}).get(measure)
+            between = found["interval"] if found else []
+            mean = "" if found is None else f"{found['mean']:+.4f}"
+            reach = number((between[1] - between[0]) / 2) if len(between) == 2 else ""
+            cells += [number(baseline["test"][measure]), mean, reach]
+        rows.append([*cells, number(baseline["test"]["auc"])])
+    return rows
 
 
-def influence(metrics: Metrics, picture: bytes) -> list[str]:
-    described = metrics["influence"]
-    body = [
-        page.heading("Influence"),
-        page.image(picture, "distribution of the influence, with the probability over it"),
-        page.paragraph(
-            f"{described['harmful_fraction']:.1%} of the training rows are harmful (φ > 0). Solve: "
-            f"{described['status']}, relative residual {described['relative_residual']:.1e}; the "
-            f"identity Σφ = θ̂ᵀs/C holds to {described['identity_error']:.1e} of Σ|φ|. The first "
-            "tests the solve, the second the fit: if both are small, φ can be trusted."
-        ),
-    ]
-    check = metrics.get("validation_check")
-    if check:
-        body.append(page.paragraph(check["sentence"], note=check["cleaner"] is False))
-    if doubt(metrics):
-        body.append(page.paragraph(doubt(metrics), note=True))
-    return body
+def config_rows(metrics: Metrics) -> list[list[str]]:
+    return [[key, text(value)] for key, value in flat(plain(metrics["config"])).items()]
 
 
-def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[str]:
-    """The rows whose labels look wrong, the most probable first."""
+def seconds_rows(metrics: Metrics) -> list[list[str]]:
+    spent = cast("dict[str, float]", metrics["seconds"])
+    return [[stage, f"{seconds:.3f}"] for stage, seconds in spent.items()]
+
+
+def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
+    """The rows whose labels look wrong, the most probable first: the head and the lines."""
     if not labels_line(metrics) or "label_error" not in rows.column_names:
         return []
     error = rows["label_error"].to_numpy()
     first = [int(i) for i in np.argsort(-error, kind="stable")[:MOST_LABELS] if error[i] > 0.5]
+    head = ["row", "label", "suggested label", "probability that it is wrong", "kept"]
     listed = [
         [
-            *(str(rows[name][i].as_py()) for name in ("row", "label", "suggested_label")),
-            f"{error[i]:.3f}",
+            *(text(rows[name][i].as_py()) for name in ("row", "label", "suggested_label")),
+            share(float(error[i])),
+            "yes" if rows["kept"][i].as_py() else "no",
         ]
         for i in first
     ]
-    body = [
-        page.heading("Labels that look wrong"),
-        page.paragraph(
-            f"{labels_line(metrics)} φ says what harms, this says what is wrong; it needs no "
-            "trusted rows. All rows are in influence.parquet (label_error, suggested_label)."
-        ),
-    ]
-    if listed:
-        head = ["row", "label", "suggested label", "probability that it is wrong"]
-        body.append(page.table([head, *listed], words=3))
-    return body
+    return [head, *listed] if listed else []
+
+
+def column_rows(metrics: Metrics) -> list[list[str]]:
+    """What was made of the columns of a table, where the data set tells: the head and the lines."""
+    columns = metrics["dataset"].get("columns")
+    listed = (
+        [each for each in columns if isinstance(each, dict)] if isinstance(columns, list) else []
+    )
+    head = list(dict.fromkeys(str(key) for each in listed for key in each))
+    lines = [[text(each.get(key)) for key in head] for each in listed]
+    more = metrics["dataset"].get("more_columns")
+    if head and isinstance(more, int) and more > 0:
+        lines.append([f"and {more:,} more", *[""] * (len(head) - 1)])
+    return [head, *lines] if head else []
+
+
+def files(folder: Path) -> list[Link]:
+    """Links to what is in the folder: the known files first, then figures, then the rest."""
+    known = [name for name in FILES if name == LAST or (folder / name).is_file()]
+    figures = sorted(path.relative_to(folder).as_posix() for path in folder.glob("figures/*.png"))
+    others = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".") and path.name not in FILES
+    )
+    others = [name for name in others if name != "report.html"][:MOST_FILES]
+    return [Link(name, quote(name), FILES.get(name, "")) for name in (*known, *figures, *others)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from uids.pipeline.metrics import Metrics
-from uids.report import page
+from uids.report.chart import ChartGroup
 from uids.report.figures import write_png
 from uids.report.plain import plain_markdown
 from uids.report.table import columns
@@ -47,8 +47,9 @@ class Run(NamedTuple):
 class Section:
     """``rows[0]`` is the head of the table, whose first ``words`` columns hold words.
 
-    ``marks`` maps (row, column) to "b", bold, or "u", bold and underlined. ``name`` is that of the
-    figure's file.
+    ``marks`` maps (row, column) to "b", bold, or "u", bold and underlined; ``links`` maps it to an
+    address below the sweep's folder. ``best`` is the row that is marked, 0 for none. ``name`` is
+    that of the figure's file; on a page ``charts`` stand in its place, where there are any.
     """
 
     title: str
@@ -58,6 +59,9 @@ class Section:
     name: str = ""
     figure: Figure | None = None
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    best: int = 0
+    charts: Sequence[ChartGroup] = ()
 
     def text(self) -> str:
         """For a terminal, which shows no marks: what is said of them is left out."""
@@ -77,11 +81,6 @@ class Section:
         notes = (f"\n{plain_markdown(note)}" for note in self.notes)
         return "\n".join([*title, *lines, *notes, ""])
 
-    def html(self, folder: Path) -> list[str]:
-        """The parts of a page; the figure is also written to ``folder/figures``."""
-        parts = [page.heading(self.title)] if self.title else []
-        if self.figure is not None:
-            picture = write_png(folder, self.name, self.figure)
-            parts.append(page.image(picture, self.title or self.name))
-        parts.append(page.table(self.rows, self.words, self.marks))
-        return [*parts, *(page.paragraph(note) for note in self.notes)]
+    def picture(self, folder: Path) -> bytes | None:
+        """The figure, which is also written to ``folder/figures``."""
+        return None if self.figure is None else write_png(folder, self.name, self.figure)

@@ -15,7 +15,7 @@ from uids.system.statistics import standard_error
 
 # Keys over whose values a mean says more than each of them.
 SEEDS = ("seed", "split.seed")
-# The measures in the table, each a group of five columns.
+# The measures in the table, each a group of six columns.
 SHOWN: tuple[Measure, ...] = ("logloss", "accuracy")
 
 
@@ -53,7 +53,7 @@ def seeds_section(lines: Sequence[MeanLine], keys: Sequence[str]) -> Section:
     part: Part = "validation" if untested else "test"
     head = [*keys, "seeds"]
     for measure in SHOWN:
-        head += [f"{part} {measure}: full", "±", "subset", "±", "difference"]
+        head += [f"{part} {measure}: full", "±", "subset", "±", "difference", "±"]
     rows = [head]
     for line in lines:
         cells = [*(line.shown(key) for key in keys), str(line.seeds)]
@@ -62,5 +62,7 @@ def seeds_section(lines: Sequence[MeanLine], keys: Sequence[str]) -> Section:
             for name in (full, subset):
                 cells += [number(line.numbers[name]), number(line.errors[name])]
             cells.append(change(line.numbers[full], line.numbers[subset]))
+            # Paired over seeds: of the differences, not of the two means.
+            cells.append(number(line.errors[f"difference_{part}_{measure}"]))
         rows.append(cells)
     return Section("Means over seeds", rows, len(keys))

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from uids.report import page
 from uids.report.experiments import experiment_sections
 from uids.report.points import points_sections
 from uids.report.run import METRICS, read_metrics, whole_or_damaged
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
 from uids.report.sweep_file import read_plan
+from uids.report.sweep_page import run_pages, sweep_page
 from uids.system.files import write_text
 
 
@@ -34,11 +34,11 @@ def write_summary(folder: Path) -> str:
             runs.append(Run(folder / point["run"], metrics))
     count = f"{len(runs)} of {len(lines)} runs done"
     with whole_or_damaged(folder / "*" / METRICS):
-        sections = [*experiment_sections(report, runs), *points_sections(lines)]
-        body = [part for section in sections for part in section.html(folder)]
+        pages = run_pages(folder, lines)
+        sections = [*experiment_sections(report, runs), *points_sections(lines, pages)]
+        page = sweep_page(folder, sections, lines)
     markdown = "\n".join(section.markdown() for section in sections)
-    title = f"uids: sweep in {folder.name}"
     write_text(folder / "summary.csv", csv_text(lines))
-    write_text(folder / "report.html", page.page(title, [*body, page.paragraph(count)]))
+    write_text(folder / "report.html", page)
     write_text(folder / "summary.md", f"{markdown}\n{count}\n")
     return f"\n{sections[0].text()}\n\n{count}; table: {folder / 'summary.md'}"

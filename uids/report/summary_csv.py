@@ -7,13 +7,16 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Metrics, NoRun
+from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Measure, Metrics, NoRun
 from uids.report.plain import plain_cell
 from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
 
 # Keys of a config that change no result, so that no sweep is over them.
 IDLE = ("cache", "download")
+# The measures of which a line also has subset − full, in the test part with its standard error,
+# paired over the test rows.
+DIFFERENCES: tuple[Measure, ...] = ("logloss", "accuracy")
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,30 @@ def numbers(metrics: Metrics) -> dict[str, float | None]:
             for measure in MEASURES:
                 value = None if measures is None else measures[measure]
                 columns[f"{model}_{part}_{measure}"] = value
+        for measure in DIFFERENCES:
+            full, kept = (columns[f"{model}_{part}_{measure}"] for model in ("full", "subset"))
+            difference = None if full is None or kept is None else kept - full
+            columns[f"difference_{part}_{measure}"] = difference
     return {
         **columns,
         "subset_test_logloss_se": error_over_repeats(metrics),
+        **{
+            f"difference_test_{measure}_se": paired_error(metrics, measure)
+            for measure in DIFFERENCES
+        },
         "gamma": subset["gamma"],
         "iterations": influence["iterations"],
         "relative_residual": influence["relative_residual"],
         "influence_seconds": metrics["seconds"]["influence"],
         "seconds": metrics["seconds"]["total"],
     }
+
+
+def paired_error(metrics: Metrics, measure: Measure) -> float | None:
+    """The standard error of subset − full, paired over the test rows; None where not known."""
+    baseline = (metrics.get("baselines") or {}).get("subset")
+    difference = baseline.get("difference", {}).get(measure) if baseline else None
+    return difference["standard_error"] if difference else None
 
 
 def flat(config: Mapping[str, object], prefix: str = "") -> dict[str, object]:

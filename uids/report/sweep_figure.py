@@ -57,9 +57,14 @@ def by_other_keys(lines: Sequence[Line], key: str, others: Sequence[str]) -> dic
     ordered = zip(numeric_values(lines, key), lines, strict=True)
     curves: dict[str, list[Line]] = {}
     for _, line in sorted(ordered, key=lambda pair: pair[0]):
-        label = ", ".join(filter(None, (line.shown(other) for other in others)))
+        label = curve_label(line, others)
         curves.setdefault(label, []).append(line)
     return curves
+
+
+def curve_label(line: Line, keys: Sequence[str]) -> str:
+    """What a run has of the keys, by their names."""
+    return ", ".join(f"{key}={line.shown(key)}" for key in keys if line.shown(key))
 
 
 def draw_panel(axes: Axes, curves: dict[str, list[Line]], key: str, subset: str, full: str) -> None:
