@@ -1,6 +1,7 @@
 # make run  [ARGS="sampler=dropout ratio=0.8"]   set up .venv once, then run the main job
 # make test                                      set up everything the tests need, then run them
 # make soak                                      many more faults and damaged files than make test tries, counted in docs/reliability.md
+# make docs                                      the guide as a site, in site/
 # make coverage                                  the unit tests again, and which lines they miss
 # make agreement                                 compare the influence with that of another library
 # make constraints  [ARGS="--upgrade"]            add to constraints.txt what pyproject.toml has and it has not
@@ -16,7 +17,7 @@ ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run test lint types unit coverage soak plugins constraints versions versions-of agreement benchmarks rivals vega clean
+.PHONY: run test lint types unit coverage soak docs plugins constraints versions versions-of agreement benchmarks rivals vega clean
 
 run: .venv/run.stamp
 	$(BIN)/uids $(ARGS)
@@ -53,6 +54,12 @@ soak: .venv/test.stamp
 SOAKED := tests/faults tests/test_determinism.py tests/app/test_hostile_configs.py tests/app/test_stopping.py \
 	tests/datasets/test_damaged_files.py tests/datasets/test_malformed_csr.py tests/report/test_damaged_runs.py \
 	tests/system
+
+# Strict: a link that leads nowhere, or a page that no menu has, is an error.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: .venv/docs.stamp
+	$(BIN)/mkdocs build --strict --quiet
+	@echo site/index.html
 
 plugins: .venv/test.stamp
 	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done
@@ -94,7 +101,7 @@ versions-of: $(UV)
 constraints: $(UV)
 	cp constraints.txt .venv-versions/constraints.txt
 	$(UV) pip compile --quiet --universal --python-version $(firstword $(VERSIONS)) \
-		--no-annotate --no-header --extra torch --extra parallel --extra dev $(ARGS) \
+		--no-annotate --no-header --extra torch --extra parallel --extra docs --extra dev $(ARGS) \
 		--output-file .venv-versions/constraints.txt pyproject.toml
 	grep '^#' constraints.txt | cat - .venv-versions/constraints.txt > .venv-versions/commented.txt
 	mv .venv-versions/commented.txt constraints.txt
@@ -124,6 +131,10 @@ TORCH_BUILD ?= +cpu
 	$(PIP) -c constraints.txt 'torch==$(TORCH)$(TORCH_BUILD); sys_platform == "linux"' \
 		'torch==$(TORCH); sys_platform != "linux"' || { test -n "$(TORCH_BUILD)" && \
 		echo "pip finds no build of torch $(TORCH) for CPUs: its tests are skipped (TORCH_BUILD= takes any build)"; }
+	touch $@ .venv/run.stamp
+
+.venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -c constraints.txt -e '.[docs]'
 	touch $@ .venv/run.stamp
 
 # φ against an independent library, in an environment of its own; no part of the tests.
@@ -161,4 +172,4 @@ vega:
 		print(base64.b64encode(hashlib.sha256(script).digest()).decode())'
 
 clean:
-	rm -rf .venv .venv-peers .venv-rivals .venv-versions .venv-vega dist .mypy_cache .ruff_cache .pytest_cache .coverage
+	rm -rf site .venv .venv-peers .venv-rivals .venv-versions .venv-vega dist .mypy_cache .ruff_cache .pytest_cache .coverage
