@@ -1,7 +1,7 @@
 """The examples of a page of the guide: its code blocks, and the commands within its text.
 
 A python block is an example, and so is each line of a block that is indented or whose language is
-bash or none. Blocks of other languages only show something; one whose first lines are a comment
+bash or none: ``uids …``, ``make run …`` or ``head FILE``. Blocks of other languages only show something; one whose first lines are a comment
 with a file's name is that file. In the text, `uids …` and `make run ARGS=…` in backticks are
 examples, unless they have a placeholder: `uids report DIR`.
 
@@ -23,7 +23,7 @@ MARK = re.compile(r"<!-- not run: \S.* -->")
 NAMED = re.compile(r"^# (\S+\.(?:py|toml|yaml))$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"…|\b[A-Z]{2,}\b(?!=)")  # ARGS= is not one
 COMMANDS = ("", "bash")
-COMMAND = re.compile(r"(uids|make run)(\s|$)")
+COMMAND = re.compile(r"(uids|make run|head)(\s|$)")
 SHOWN = ("text", "toml", "yaml")
 
 

@@ -16,7 +16,6 @@ from types import ModuleType
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 import pytest
 import sklearn
 from page_examples import examples
@@ -32,10 +31,14 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NUMBER = re.compile(r"#\s+(-?\d+\.(\d+))\b")  # expression  # 0.83, and what else there is to say
 
 
+def where(page):
+    return page.relative_to(ROOT).as_posix()
+
+
 def words(command):
     """The arguments of ``uids``; ``make run ARGS="…"`` hands its own on to it."""
     first, *others = shlex.split(command, comments=True)
-    if first == "uids":
+    if first in ("uids", "head"):
         return others
     assert others[0] == "run"
     return shlex.split(others[1].removeprefix("ARGS=")) if others[1:] else []
@@ -100,22 +103,20 @@ puts 1
 """
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=where)
 def test_links_lead_to_files(page):
     """Those between the pages and their anchors are for mkdocs; it does not see the others."""
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=where)
 def test_every_example_is_run_or_says_why_not(page):
     unclear = [(e.line, e.text) for e in SHOWN[page] if e.kind == "unclear"]
     assert not unclear, "neither a command of uids, nor marked <!-- not run: why -->"
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if SHOWN[page]], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if SHOWN[page]], ids=where)
 def test_the_examples_run(page, cli, tmp_path, monkeypatch, entry_points):
     """In the order of the page, in a folder with some files of a person's own; Python in one
     namespace with some arrays of hers. A decimal number in a comment is what the line gives."""
@@ -135,10 +136,12 @@ def test_the_examples_run(page, cli, tmp_path, monkeypatch, entry_points):
             if example.kind == "file":
                 install(tmp_path / example.name, example.text, entry_points)
             elif example.kind == "python":
-                run_python(example, page.name, vars(module))
+                run_python(example, where(page), vars(module))
+            elif example.text.startswith("head "):
+                assert (tmp_path / words(example.text)[0]).read_text(encoding="utf-8").strip()
             elif example.kind == "command":
                 code, _, err = cli(*words(example.text))
-                assert code == 0, f"{page.name}:{example.line}: {example.text}\n{err}"
+                assert code == 0, f"{where(page)}:{example.line}: {example.text}\n{err}"
 
 
 def run_python(example, page, names):
@@ -193,24 +196,24 @@ def write_files(folder):
     (folder / "train.txt.bz2").write_bytes(bz2.compress((folder / "train.txt").read_bytes()))
     np.savez(folder / "train.npz", X=np.tile(X, (5, 1)), y=np.tile(y, 5))
     rng = np.random.default_rng(0)
-    age, town = rng.integers(18, 80, 400), rng.choice(["Oslo", "Rom", "Bern"], 400)
-    left = np.where(age + rng.normal(0, 15, 400) > 50, "yes", "no")
-    people = pa.table(
-        {
-            "customer": np.arange(400) + 1000,
-            "age": age,
-            "town": town,
-            "member": rng.random(400) < 0.5,
-            "left": left,
-        }
-    )
-    pa.csv.write_csv(people, folder / "people.csv")
-    labelled = people.drop_columns("customer").rename_columns(["age", "town", "member", "label"])
-    parts = {"train": labelled.slice(0, 250), "trusted": labelled.slice(250)}
-    for name, part in parts.items():
-        pa.csv.write_csv(part, folder / f"{name}.csv")
-    pa.parquet.write_table(parts["train"], folder / "2023.parquet")
-    pa.parquet.write_table(parts["trusted"], folder / "2024.parquet")
+    age = rng.integers(18, 80, 400)
+    people = {
+        "customer": [f"c{i}" for i in range(400)],
+        "age": age,
+        "town": rng.choice(["Oslo", "Rom", "Bern"], 400),
+        "part": rng.choice(["train", "validation", "test"], 400, p=[0.5, 0.25, 0.25]),
+        "churn": np.where(age + rng.normal(0, 15, 400) > 50, "yes", "no"),
+    }
+    churn = pa.table(people)
+    labelled = churn.select(["age", "town", "churn"]).rename_columns(["age", "town", "label"])
+    for name, table in {
+        "churn": churn,
+        "new": churn.select(["customer", "age", "town"]).slice(0, 20),
+        "mine": labelled,
+        "train": labelled.slice(0, 250),
+        "trusted": labelled.slice(250),
+    }.items():
+        pa.csv.write_csv(table, folder / f"{name}.csv")
 
 
 @pytest.mark.skipif(
