@@ -89,6 +89,15 @@ def test_a_key_that_is_missing(path, run_files, cli, tmp_path):
     one_line_or_done(*cli("report", tmp_path / "sweep"))
 
 
+def test_a_run_whose_command_is_not_known_has_a_report(run_files, cli, tmp_path):
+    content = json.loads(run_files["metrics.json"])
+    del content["command"]
+    raw = json.dumps(content).encode()
+    code, out, err = cli("report", put(tmp_path / "run", {**run_files, "metrics.json": raw}))
+    assert (code, err) == (0, "")
+    assert "logloss" in out
+
+
 @pytest.mark.parametrize("value", [None, [], "text", 3, True, {}, -1, 1e400])
 @pytest.mark.parametrize("path", PATHS, ids=".".join)
 def test_a_key_that_holds_something_else(path, value, run_files, cli, tmp_path):
