@@ -5,7 +5,7 @@ measure, in three steps:
 
 1. **Nothing dropped.** C and the weight of the validation rows, each outwards from where it starts
    until it gets worse; the plainest that is as good as the best stays. Where training and
-   validation rows look alike, or these are few, both judge.
+   validation rows look alike, or these are few, both judge C.
 2. **Dropping.** For each ranking, ratios downwards from 1, each fit starting from its neighbour's,
    until the mean has been above the best twice in a row. At the best of them, the shares of the
    classes, C and the weight again: a C from before dropping can be worse than none. (Not where
@@ -97,7 +97,7 @@ def choose(
     walk = Walk(trials, settings, wanted, rankings(sampler, alike), both_judge(influence, alike))
     start = walk.required(walk.start())
     pool = walk.pool()
-    tuned = walk.required(pool.tune(pool.required(start.candidate)).candidate)
+    tuned = walk.tuned(pool, start)
     dropping = walk.drop(tuned)
     pick = walk.decide(tuned, dropping)
     tried = {each.candidate.ratio for each in trials.judged}
@@ -133,13 +133,13 @@ def tune_alone(
     judges = both_judge(influence, alike)
     walk = Walk(trials, everything, wanted, [adopt_sampler("random")], judges)
     pool = walk.pool()
-    start = pool.trials.at(walk.start())
-    return None if start is None else pool.tune(start).candidate
+    start = trials.at(walk.start())
+    return None if start is None else walk.tuned(pool, start).candidate
 
 
 def both_judge(influence: Influence, alike: bool) -> bool:
-    """Whether training rows judge C and the weight too: where they look alike the validation rows,
-    or these are too few to judge by themselves."""
+    """Whether training rows judge C too: where they look alike the validation rows, or these are
+    too few to judge by themselves."""
     m = len(influence.validation)
     return m < FEW or (alike and m <= POOLED)
 

@@ -7,9 +7,9 @@ as much as any row's loss changed: that is hard to outweigh for 30 rows, and doe
 1,000.
 
 **C and the weight of the validation rows**, which nobody can leave out: the plainest of those that
-are not worse than the best by more than one standard error, or whose loss to it the imaginary rows
-would outweigh. A large C can be a little better on most rows and much worse on a few; so an
-imaginary row here has a wrong label, if that costs more.
+are not worse than the best by more than ``care`` standard errors, or whose loss to it ``care``
+times the imaginary rows would outweigh. A large C can be a little better on most rows and much
+worse on a few; so an imaginary row here has a wrong label, if that costs more.
 """
 
 from __future__ import annotations
@@ -31,10 +31,14 @@ def upper_bound(differences: Array, level: float) -> float:
     return t_interval(with_unseen(differences), 2 * level)[1]
 
 
-def with_unseen(differences: Array, harm: float = 0.0) -> Array:
-    """The differences and those of the imaginary rows, each harmed by ``harm`` at least."""
-    largest = max(float(np.abs(differences).max()), harm)
-    return np.concatenate([differences, np.full(UNSEEN, largest)])
+def with_unseen(differences: Array) -> Array:
+    """The differences and those of the imaginary rows."""
+    return np.concatenate([differences, np.full(UNSEEN, largest(differences))])
+
+
+def largest(differences: Array, least: float = 0.0) -> float:
+    """How much an imaginary row is harmed."""
+    return max(float(np.abs(differences).max()), least)
 
 
 def guarded(judged: Sequence[Judged], base: Judged, level: float) -> Judged | None:
@@ -43,15 +47,17 @@ def guarded(judged: Sequence[Judged], base: Judged, level: float) -> Judged | No
     return min(passed, key=lambda each: each.mean, default=None)
 
 
-def plainest(judged: Sequence[Judged], steps: Callable[[Candidate], float]) -> Judged:
+def plainest(
+    judged: Sequence[Judged], steps: Callable[[Candidate], float], care: float = 1.0
+) -> Judged:
     """Of those as good as the best, the one that is the fewest ``steps`` from where it began."""
     best = min(judged, key=lambda each: each.mean)
 
     def as_good(each: Judged) -> bool:
         gain = best.against(each)  # below 0: of the best over this one
-        harm = best.wrong_label - each.wrong_label
-        within = -gain.mean() <= best.error_against(each)
-        return bool(within or with_unseen(gain, harm).sum() >= 0)
+        harm = largest(gain, best.wrong_label - each.wrong_label)
+        within = -gain.mean() <= care * best.error_against(each)
+        return bool(within or gain.sum() + care * UNSEEN * harm >= 0)
 
     return min(
         (each for each in judged if as_good(each)),

@@ -16,6 +16,7 @@ PATIENCE = 2  # ratios in a row that are worse than the best, after which a walk
 POOLED = 1_000  # validation rows, beyond which they judge well enough by themselves
 FEW = 100  # validation rows, below which they cannot judge C, and hardly what to drop
 FEW_LEVEL = 0.05  # at which such few rows have to be sure
+CARE = 0.5  # of the care with which few rows choose C and the weight: so much is enough with more
 ROUNDING = 1e-6  # of a measure: fits that are only judged are no more exact
 ROUNDS = 2  # how often C and the weight are gone through in turn
 
@@ -44,7 +45,7 @@ class Walk:
     settings: SelectionSettings
     open: Open
     samplers: Sequence[AdoptedSampler]
-    both_judge: bool = False  # training rows too, of C and the weight, which are then left alone
+    both_judge: bool = False  # training rows too, of C, which is then left alone
 
     @property
     def ratios(self) -> list[float]:
@@ -73,6 +74,10 @@ class Walk:
             else float(weight),
         )
 
+    @property
+    def few(self) -> bool:
+        return len(self.trials.influence.validation) < FEW
+
     def pool(self) -> Walk:
         """The walk in which training rows judge too, where they do and it is of any use."""
         wanted = self.both_judge and (self.open.C or self.open.weight)
@@ -88,6 +93,18 @@ class Walk:
             raise UidsError(self.trials.refused[-1])
         return judged
 
+    def tuned(self, pool: Walk, start: Judged) -> Judged:
+        """The best with the rows as they are. Where training rows judge too, they judge C; the
+        weight of the validation rows is theirs to judge, unless they are few: that rows look alike
+        does not mean that they are."""
+        if pool is self:
+            return self.tune(start)
+        both = pool if self.few else replace(pool, open=replace(self.open, weight=False))
+        at_C = self.required(both.tune(both.required(start.candidate)).candidate)
+        if self.few or not self.open.weight:
+            return at_C
+        return replace(self, open=replace(self.open, C=False)).tune(at_C)
+
     def tune(self, start: Judged) -> Judged:
         """C and the weight, with the rows as they are at the start: along the one and then the
         other, in either order, since a weight raises the sum of all weights too and can be taken
@@ -97,7 +114,7 @@ class Walk:
         self.turns(start, ("C", "weight"))
         self.turns(start, ("weight", "C"))
         tried = [j for key, j in self.trials.known.items() if key not in before or j is start]
-        return plainest([each for each in tried if each.mean <= start.mean], self.steps)
+        return self.plainest([each for each in tried if each.mean <= start.mean])
 
     def turns(self, best: Judged, axes: tuple[str, str]) -> Judged:
         """Along the axes in turn, those that are open, until neither moves."""
@@ -132,8 +149,11 @@ class Walk:
                 passed.append(judged)
                 place += step
             if len(passed) > 1:
-                return plainest(passed, self.steps)
+                return self.plainest(passed)
         return first
+
+    def plainest(self, judged: Sequence[Judged]) -> Judged:
+        return plainest(judged, self.steps, 1.0 if self.few else CARE)
 
     def steps(self, candidate: Candidate) -> float:
         """How far C and the weight are from where they start, in places of their lists."""
@@ -191,7 +211,7 @@ class Walk:
     def decide(self, tuned: Judged, dropping: Sequence[Judged]) -> Judged:
         if self.open.ratio:
             level = self.settings.choose.level
-            if len(self.trials.influence.validation) < FEW:
+            if self.few:
                 level = min(level, FEW_LEVEL)
             return guarded(dropping, tuned, level) or tuned
         if not dropping:
