@@ -11,10 +11,9 @@ from uids import __version__
 from uids.datasets.data import Data
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
+from uids.pipeline.dataset_metrics import ColumnMetrics, DatasetMetrics
 from uids.pipeline.metrics import (
-    ColumnMetrics,
     Config,
-    DatasetMetrics,
     Environment,
     InfluenceMetrics,
     LabelMetrics,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from uids.pipeline.dataset_metrics import DatasetMetrics
+
 Part = Literal["validation", "test"]
 PARTS: tuple[Part, ...] = ("validation", "test")
 Measure = Literal["logloss", "accuracy", "auc"]
@@ -167,38 +169,6 @@ class _MoreSampling(TypedDict, total=False):
 
 class SamplingMetrics(_MoreSampling):
     gradient_bound: float | None  # σ, of the samplers that have one
-
-
-class RowCounts(TypedDict):
-    train: int
-    validation: int
-    test: int
-
-
-class ColumnMetrics(TypedDict):
-    """What became of one column of a table."""
-
-    name: str
-    kind: str
-    features: int  # columns of X
-    note: str
-
-
-class _TableMetrics(TypedDict, total=False):
-    """Of tables only, or beyond the contract."""
-
-    source_rows: int  # of the training file, whatever part they are for
-    columns: list[ColumnMetrics]
-    more_columns: int  # that are not told of
-
-
-class DatasetMetrics(_TableMetrics):
-    name: str
-    rows: RowCounts
-    features: int
-    classes: int
-    labels: list[str]
-    flipped: int  # training rows that ``noise`` made wrong
 
 
 class Seconds(TypedDict):

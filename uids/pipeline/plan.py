@@ -9,8 +9,8 @@ from uids.backends import Matrix
 from uids.datasets.split import split
 from uids.models import Rows
 from uids.pipeline.components import Components
+from uids.pipeline.dataset_metrics import DatasetMetrics
 from uids.pipeline.describe import describe_data
-from uids.pipeline.metrics import DatasetMetrics
 from uids.pipeline.run import check_together
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import rows_of

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from uids.backends import Array
 from uids.models import Fitted
-from uids.pipeline.metrics import ColumnMetrics, Metrics
+from uids.pipeline.dataset_metrics import ColumnMetrics
+from uids.pipeline.metrics import Metrics
 from uids.pipeline.predictor import Predictor
 from uids.pipeline.reasons import Reasons
 from uids.pipeline.shown import plot_result, result_html

@@ -17,11 +17,9 @@ from uids.models import AdoptedFitted, Rows
 from uids.pipeline import fit_cache
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
+from uids.pipeline.dataset_metrics import DatasetMetrics
 from uids.pipeline.describe import (
     describe_data,
-)
-from uids.pipeline.metrics import (
-    DatasetMetrics,
 )
 from uids.pipeline.settings import Settings
 from uids.scoring.influence import Influence, influence_at

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from uids.pipeline.metrics import MEASURES, PARTS, DatasetMetrics, Measure, Metrics, Part
+from uids.pipeline.dataset_metrics import DatasetMetrics
+from uids.pipeline.metrics import MEASURES, PARTS, Measure, Metrics, Part
 from uids.scoring.influence import TRUSTED
 from uids.system.statistics import standard_error
 from uids.system.visible import visible
