@@ -7,6 +7,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/RESULTS.md")
 
@@ -18,6 +19,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The pages of docs/ lie side by side at the top of the site, and so do those from above it."""
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """In the site the pages of docs/ lie where the root of the project is."""
+    if page.file.src_uri in OUTSIDE:
+        return markdown.replace("](docs/", "](").replace("](../docs/", "](../")
     return markdown.replace("](../", "](")
