@@ -80,7 +80,7 @@ def split(
 ) -> Split:
     """Share out the rows, number the classes, and make ``noise`` of the training rows wrong."""
     labels, y, parts = encode(data)
-    pool = np.arange(len(y))
+    pool: Indices = np.arange(len(y))
     if data.part_rows is not None:
         given = {part: np.asarray(rows) for part, rows in data.part_rows.items()}
         pool = given.pop("train")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
@@ -29,7 +30,7 @@ class Words(Column):
         self.rows = 0
         self.seen: Counter[str] = Counter()  # word ↦ rows that have it
         self.vocabulary: list[str] = []
-        self.idf = np.zeros(0)
+        self.idf: npt.NDArray[np.float64] = np.zeros(0)
 
     @cached_property
     def counter(self) -> Any:
