@@ -68,23 +68,6 @@ def test_damaged_numbers_of_a_tuned_fit_are_never_taken(tmp_path, tally):
     tally("damaged caches of fits", "read: no number was damaged", 4 * MUTANTS - said)
 
 
-def test_a_damaged_fit_is_said_and_made_again():
-    def numbers(result):
-        keys = ("full", "subset", "influence")
-        return {key: result.metrics[key] for key in keys}, result.kept.tolist()
-
-    first = uids.run(repeats=1)
-    (file,) = (cache_folder() / "fits").glob("*.npz")
-    raw = bytearray(file.read_bytes())
-    raw[len(raw) // 2] ^= 1
-    file.write_bytes(raw)
-    with pytest.warns(UidsWarning, match="is damaged: it is made again"):
-        again = uids.run(repeats=1)
-    assert again.metrics["cache"] == "miss"
-    assert numbers(again) == numbers(first)
-    assert uids.run(repeats=1).metrics["cache"] == "hit"
-
-
 def test_a_damaged_parse_is_never_taken(tmp_path, tally):
     (tmp_path / "rows.svm").write_text(ROWS)
     dataset = Libsvm(str(tmp_path / "rows.svm"))

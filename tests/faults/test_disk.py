@@ -103,7 +103,8 @@ def test_a_disk_that_is_really_full(tmp_path, tally):
     if ended.returncode == 77 or "unshare" in ended.stderr:
         pytest.skip("no right to mount")
     assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
-    assert ended.stderr.startswith(f"uids: cannot use '{place}/out/"), ended.stderr
-    assert ended.stderr.endswith("No space left on device\n")
-    assert ended.stderr.count("\n") == 1
+    *stages, last = ended.stderr.splitlines()  # on a slow machine the stages are told
+    assert last.startswith(f"uids: cannot use '{place}/out/"), ended.stderr
+    assert last.endswith("No space left on device")
+    assert "Traceback" not in " ".join(stages)
     tally("a disk that is full", "told")

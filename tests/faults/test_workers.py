@@ -37,6 +37,11 @@ def wait_until(holds):
         time.sleep(0.02)
 
 
+def default_interrupt():
+    """Whatever the tests were started with: in the background it may be ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def sweep_in(folder, *words):
     environment = {
         **os.environ,
@@ -51,6 +56,7 @@ def sweep_in(folder, *words):
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,  # a group of its own, as a shell makes it
+        preexec_fn=default_interrupt,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from problems import TwoProducts, make_rows
 
 import uids
+from uids.errors import UidsWarning
 from uids.models.logreg import LogisticRegression
 from uids.pipeline import fit_cache
 from uids.solvers.cg import CG
@@ -74,7 +75,8 @@ def test_a_damaged_file_is_computed_again(tmp_path):
     expected = numbers(uids.run(repeats=1))
     (file,) = tmp_path.rglob("*.npz")
     file.write_bytes(file.read_bytes()[:100])
-    result = uids.run(repeats=1)
+    with pytest.warns(UidsWarning, match="is damaged: it is made again"):
+        result = uids.run(repeats=1)
     assert result.metrics["cache"] == "miss"
     assert numbers(result) == expected
     assert uids.run(repeats=1).metrics["cache"] == "hit"
