@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
-TABLE = re.compile(r"(?<=<!-- counts -->\n).*?(?=\n<!-- /counts -->)", re.DOTALL)
+TABLE = re.compile(r"(?<=<!-- counts -->\n).*?(?=<!-- /counts -->)", re.DOTALL)
 
 # What is promised of each kind; a kind that no test counts, or that has no promise, is an error.
 PROMISES = {
@@ -56,7 +56,7 @@ def table(counts: dict[str, dict[str, int]]) -> str:
         outcomes = sorted(counts[kind].items(), key=lambda item: -item[1])
         told = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes)
         rows.append(f"| {kind} | {promise} | {tried:,} | all: {told} |")
-    return "\n".join(rows)
+    return "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

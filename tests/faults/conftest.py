@@ -83,7 +83,7 @@ def results(folder):
         if metrics["status"] == "ok":
             rows = pq.read_table(path.parent / "influence.parquet").to_pydict()
             subset = (path.parent / "subset.csv").read_text()
-            assert (path.parent / "report.html").read_text().endswith("</html>\n")
+            assert (path.parent / "report.html").read_text().rstrip().endswith("</html>")
             found[str(path.parent.relative_to(folder))] = numbers(metrics), rows, subset
     return found
 
