@@ -5,7 +5,7 @@ import pytest
 
 from uids.datasets.formats import npz
 from uids.datasets.formats.npz import Npz
-from uids.datasets.parsed import kept
+from uids.datasets.parsed import kept, load
 from uids.errors import UidsError
 from uids.system.folders import cache_folder
 
@@ -34,7 +34,7 @@ def test_a_file_that_changes_while_it_is_parsed_is_not_kept(tmp_path, how, tally
             path.unlink()
 
     with pytest.raises(UidsError, match="has changed while it was read: start again"):
-        kept([path], "options", write)
+        kept([path], "options", write, load)
     assert list((cache_folder() / "parsed").iterdir()) == []
     tally("data files that change while they are read", "told")
 
