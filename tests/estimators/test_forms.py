@@ -153,7 +153,7 @@ BAD = {
     "sampler": ("sigmod", "unknown sampler 'sigmod'. Did you mean 'sigmoid'?"),
     "C": (-1.0, "model 'logreg': C must be positive or 'auto' (got -1.0)"),
     "model": ("logregg", "unknown model 'logregg'. Did you mean 'logreg'?"),
-    "solver": (3, "solver must be a name or"),
+    "solver": (3, "solver must be a name, a dict"),
     "backend": ("cuda", "unknown backend 'cuda'"),
     "stratify": (3, "stratify must be bool or str or None (got 3)"),
     "auto": ("yes", "auto must be bool (got 'yes')"),

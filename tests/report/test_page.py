@@ -181,7 +181,8 @@ def hostile(folder):
     table = table.append_column(EVIL, pa.array([EVIL] * len(table)))
     pq.write_table(table, path)
     metrics = json.loads((folder / "metrics.json").read_text())
-    metrics["dataset"]["columns"] = [{"column": EVIL, EVIL: EVIL}]
+    column = {"name": EVIL, "kind": EVIL, "features": 1, "note": EVIL}
+    metrics["dataset"]["columns"] = [column]
     metrics["dataset"]["name"] = metrics["config"]["sampler"]["name"] = EVIL
     metrics["environment"][EVIL] = EVIL
     selection = metrics["selection"]
@@ -236,15 +237,15 @@ def test_what_was_made_of_the_columns(sigmoid):
     metrics = json.loads((sigmoid / "metrics.json").read_text())
     metrics["dataset"]["more_columns"] = 7
     metrics["dataset"]["columns"] = [
-        {"column": "age", "made": "standardised", "features": 1},
-        {"column": "country", "made": "one-hot", "values": 12},
+        {"name": "age", "kind": "number", "features": 1, "note": "standardised"},
+        {"name": "country", "kind": "category", "features": 12, "note": ""},
     ]
     (sigmoid / "metrics.json").write_text(json.dumps(metrics))
     rebuild_run(sigmoid)
     text = read(sigmoid).text
     assert "What was made of the columns" in text
     assert "and 7 more" in text
-    assert "country one-hot" in re.sub(r"\s+", " ", text.replace("one-hot", " one-hot"))
+    assert re.search(r"country\s*category\s*12", text)
 
 
 def commands(metrics, files=()):

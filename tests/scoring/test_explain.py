@@ -219,7 +219,7 @@ def test_a_value_that_no_other_row_has_is_named_first():
     found = uids.influence("logreg", train, validation, features=names)
     (reason,) = found.explain([5], kept=np.arange(80))
     assert (reason.features[0].name, reason.features[0].typical) == ("constant", 2.0)
-    with pytest.raises(uids.UidsError, match="4 features and 1 names"):
+    with pytest.raises(uids.UidsError, match="1 names for 4 features"):
         uids.influence("logreg", train, validation, features=["a"])
 
 

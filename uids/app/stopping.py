@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from uids.app.terminal import say
 from uids.system.unfinished import end_all
@@ -72,6 +74,7 @@ def stoppable(hint: str) -> Iterator[None]:
     watcher = threading.Thread(target=watch, args=(watched, hint), name="uids-stop", daemon=True)
     watcher.start()
     wakeup = signal.set_wakeup_fd(seen.fileno(), warn_on_full_buffer=False)
+    unraisable, sys.unraisablehook = sys.unraisablehook, quiet_if_stopped(sys.unraisablehook)
     for number in before:
         signal.signal(number, stop)
     try:
@@ -81,9 +84,21 @@ def stoppable(hint: str) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
+        sys.unraisablehook = unraisable
         seen.close()
         watcher.join()
         watched.close()
+
+
+def quiet_if_stopped(hook: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Where Python cannot raise it, as within the callback of a weak reference, the other thread
+    ends the process: nothing to tell."""
+
+    def told(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, Stopped):
+            hook(unraisable)
+
+    return told
 
 
 def stop(number: int, _: object) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import pyarrow as pa
 
+from uids.pipeline.describe import MOST_COLUMNS
 from uids.pipeline.metrics import Metrics, Part, PlainMeasures
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, share, text
@@ -18,6 +19,7 @@ from uids.report.run_charts import influence_chart, models_chart, selection_char
 from uids.report.summary_csv import flat
 from uids.report.table import (
     OPTIMISTIC,
+    column_table,
     comparison,
     conclusion_line,
     doubt,
@@ -90,7 +92,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "selection": selection_chart(selection) if selection else None,
         "selection_picture": walk,
         "selection_line": selection_line(metrics),
-        "columns": column_rows(metrics),
+        "columns": column_table(metrics["dataset"], MOST_COLUMNS),
         "files": linked,
         "config": [["key", "value"], *config_rows(metrics)],
         "steps": next_steps(metrics, [file.name for file in linked]),
@@ -217,20 +219,6 @@ def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
         for i in first
     ]
     return [head, *listed] if listed else []
-
-
-def column_rows(metrics: Metrics) -> list[list[str]]:
-    """What was made of the columns of a table, where the data set tells: the head and the lines."""
-    columns = metrics["dataset"].get("columns")
-    listed = (
-        [each for each in columns if isinstance(each, dict)] if isinstance(columns, list) else []
-    )
-    head = list(dict.fromkeys(str(key) for each in listed for key in each))
-    lines = [[text(each.get(key)) for key in head] for each in listed]
-    more = metrics["dataset"].get("more_columns")
-    if head and isinstance(more, int) and more > 0:
-        lines.append([f"and {more:,} more", *[""] * (len(head) - 1)])
-    return [head, *lines] if head else []
 
 
 def files(folder: Path) -> list[Link]:

@@ -101,7 +101,7 @@ def column_table(dataset: DatasetMetrics, most: int = MOST_COLUMNS) -> list[list
     told = dataset.get("columns", [])
     if not told:
         return []
-    more = len(told) - most + dataset.get("more_columns", 0)
+    more = max(0, len(told) - most) + dataset.get("more_columns", 0)
     return [
         ["column", "is", "features", "note"],
         *([c["name"], c["kind"], f"{c['features']:,}", c["note"]] for c in told[:most]),
