@@ -193,3 +193,4 @@ if __name__ == "__main__":
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     warm()
     serve(replies)
+    os._exit(0)  # without waiting for threads that a fork may have left at odds
