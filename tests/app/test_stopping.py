@@ -88,6 +88,24 @@ def test_a_signal_that_comes_twice_is_one():
     assert stopped.value.code == 143
 
 
+def test_an_error_in_place_of_it_is_taken_for_what_it_is():
+    """Libraries tidy up in ways that fail where a signal has come before there was anything."""
+
+    def interrupted_library():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+            file = None
+        finally:
+            file.close()
+
+    with pytest.raises(Stopped) as stopped, stoppable(""):
+        interrupted_library()
+    assert stopped.value.code == 143
+    with pytest.raises(ZeroDivisionError), stoppable(""):
+        _ = 1 / 0
+
+
 def test_other_threads_have_no_signals():
     errors = []
 

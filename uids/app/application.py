@@ -27,6 +27,7 @@ from uids.app.explain import explain
 from uids.app.hydra_source import register
 from uids.app.job import job, refuse_sweep
 from uids.app.origin import Origin
+from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import say
 from uids.errors import UidsError
 
@@ -76,6 +77,7 @@ def run_in_hydra(words: Sequence[str]) -> None:
         try:
             job(config)
         except Exception as error:
+            raise_if_stopped()
             if HydraConfig.get().mode == RunMode.MULTIRUN:
                 raise  # another sweeper's job, perhaps in another process
             failure.append(error)

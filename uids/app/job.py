@@ -18,6 +18,7 @@ from uids.app.door.source import OwnFolderWithEnvironment
 from uids.app.explain import explain
 from uids.app.progress import progress_shown
 from uids.app.stage_log import log_seconds, stages_logged
+from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.pipeline.metrics import Metrics
@@ -46,6 +47,7 @@ def job(config: DictConfig) -> None:
         words = command(overrides, about.runtime.config_sources)
         write_run(folder, result, words, reasons=single or config.sweep.reasons)
     except Exception as error:
+        raise_if_stopped()
         reason = explain(error)
         plain = OmegaConf.to_container(config, resolve=False, throw_on_missing=False)
         write_failure(folder, plain, reason)

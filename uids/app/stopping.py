@@ -43,6 +43,7 @@ class Stopped(KeyboardInterrupt):
 
 _last_words: list[Callable[[], None]] = []
 _noticed = threading.Event()
+_raised: list[Stopped] = []  # in the main thread
 
 
 @contextmanager
@@ -69,6 +70,7 @@ def stoppable(hint: str) -> Iterator[None]:
     # One that is ignored stays so, as after nohup.
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
     _noticed.clear()
+    _raised.clear()
     watched, seen = socket.socketpair()
     seen.setblocking(False)
     watcher = threading.Thread(target=watch, args=(watched, hint), name="uids-stop", daemon=True)
@@ -79,8 +81,12 @@ def stoppable(hint: str) -> Iterator[None]:
         signal.signal(number, stop)
     try:
         yield
+    except Exception:
+        raise_if_stopped()
+        raise
     finally:
         _noticed.set()
+        _raised.clear()
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
@@ -103,7 +109,15 @@ def quiet_if_stopped(hook: Callable[[Any], object]) -> Callable[[Any], object]:
 
 def stop(number: int, _: object) -> None:
     if not _noticed.is_set():
-        raise Stopped(number)
+        _raised.append(Stopped(number))
+        raise _raised[-1]
+
+
+def raise_if_stopped() -> None:
+    """For whoever catches errors of any kind: code that is interrupted while it tidies up may raise
+    one of its own in place of ``Stopped``."""
+    if _raised:
+        raise _raised[-1]
 
 
 def watch(signals: socket.socket, hint: str) -> None:

@@ -13,6 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
+from uids.app.stopping import raise_if_stopped
 from uids.errors import UidsError
 from uids.registry import REGISTRIES
 
@@ -109,6 +110,7 @@ def component_fields(
                     node = loader.load_sweep_config(config, [choice])[group]
                     fields[choice] = {str(key) for key in node}
             except Exception:
+                raise_if_stopped()
                 fields[choice] = set()  # composing the point itself will say what is wrong
     return fields
 

@@ -15,6 +15,7 @@ from uids.app.build import build, plain_config
 from uids.app.door.trust import check_trusted
 from uids.app.explain import explain
 from uids.app.sweep.grid import Grid, expand
+from uids.app.stopping import raise_if_stopped
 from uids.pipeline.identity import run_name
 from uids.report.run import read_metrics
 from uids.system.progress import Steps
@@ -75,6 +76,7 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
         built = build(task, words)
         identity = built.identity()
     except Exception as error:
+        raise_if_stopped()
         name = run_name({"overrides": overrides} if plain is None else plain)
         return Point(tuple(overrides), name, plain, reason=explain(error))
     skipped = "" if built.settings.download else built.missing()
