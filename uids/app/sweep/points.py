@@ -14,8 +14,8 @@ from omegaconf import DictConfig, OmegaConf
 from uids.app.build import build, plain_config
 from uids.app.door.trust import check_trusted
 from uids.app.explain import explain
-from uids.app.sweep.grid import Grid, expand
 from uids.app.stopping import raise_if_stopped
+from uids.app.sweep.grid import Grid, expand
 from uids.pipeline.identity import run_name
 from uids.report.run import read_metrics
 from uids.system.progress import Steps
