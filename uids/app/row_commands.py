@@ -19,6 +19,8 @@ def read_words(command: str, description: str | None, words: Sequence[str]) -> t
     given = parser.parse_args(words)
     if not given.run.is_dir():
         raise UidsError(f"there is no folder {str(given.run)!r}")
+    if given.file.exists() and given.out.exists() and given.out.samefile(given.file):
+        raise UidsError(f"-o {given.out} is the file of rows itself: give the name of another file")
     return given.run, given.file, given.out
 
 

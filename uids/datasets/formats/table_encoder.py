@@ -23,7 +23,7 @@ from uids.datasets.columns.moment import Moment
 from uids.datasets.columns.number import Number
 from uids.datasets.columns.words import Words
 from uids.datasets.encoding import ColumnNote
-from uids.datasets.formats.kinds import ALL, FLAG, MOMENTS, NUMBER, TEXT, read_as
+from uids.datasets.formats.kinds import ALL, FLAG, MOMENTS, NUMBER, TEXT, kind_of, read_as, tidy
 from uids.datasets.formats.roles import Roles, part_codes
 from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.datasets.parsed import stacked
@@ -58,8 +58,7 @@ class TableEncoder:
         self.check_columns(table)
         names = self.roles.features
         blocks = (
-            self.block(self.read(columns, table.where, row))
-            for row, columns in table.numbered(names)
+            self.block(self.read(columns, table, row)) for row, columns in table.numbered(names)
         )
         X = stacked(blocks)
         if X is not None:
@@ -84,9 +83,9 @@ class TableEncoder:
                 stacklevel=4,
             )
 
-    def read(self, columns: Columns, where: str, row: int) -> Columns:
+    def read(self, columns: Columns, table: Table, row: int) -> Columns:
         """The cells as each column wants them; ``row`` is the number of the first."""
-        return {each.name: cells(columns[each.name], each, where, row) for each in self.columns}
+        return {each.name: cells(columns[each.name], each, table, row) for each in self.columns}
 
     def block(self, columns: Columns) -> Any:
         """These rows of X: dense without categories, else CSR with its columns in order."""
@@ -166,7 +165,7 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
     encoder = TableEncoder(roles, tuple(unlearned(kinds, roles.text)))
     wanted = [*roles.features, *([roles.part] if roles.part else [])]
     for row, columns in train.numbered(wanted):
-        here = encoder.read(columns, train.where, row)
+        here = encoder.read(columns, train, row)
         if roles.part:
             here = filtered(here, part_codes(columns[roles.part], roles.part, train, row) == 0)
         for column in encoder.columns:
@@ -214,10 +213,13 @@ def refuse_ids(table: Table, columns: Sequence[Column]) -> None:
             )
 
 
-def cells(column: pa.Array, encoder: Column, where: str, row: int) -> Any:
-    """Numbers as float64 with NaN where a value is missing, the others as Arrow arrays."""
-    kind = encoder.kind
+def cells(column: pa.Array, encoder: Column, table: Table, row: int) -> Any:
+    """Numbers as float64 with NaN where a value is missing, the others as Arrow arrays. Text of
+    typed tables is tidied here, since their ids stay as they are; that of others is tidy."""
+    kind, where = encoder.kind, table.where
     try:
+        if table.typed and kind_of(column.type) == TEXT:
+            column = tidy(read_as(column, TEXT))
         read = read_as(column, kind)
     except pa.ArrowException as error:
         raise UidsError(

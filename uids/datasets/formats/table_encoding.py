@@ -70,7 +70,7 @@ def encode(tables: Mapping[str, Table], roles: Roles, most_classes: int) -> Enco
         table = tables[part]
         for row, columns in table.numbered([*roles.features, *beside.names(part)]):
             beside.add(part, columns, table, row)
-            yield encoder.block(encoder.read(columns, table.where, row))
+            yield encoder.block(encoder.read(columns, table, row))
 
     matrices = {part: stacked(blocks(part)) for part in tables}
     for part, X in matrices.items():
