@@ -176,6 +176,12 @@ def test_parts_that_a_column_does_not_name_are_split_off_its_training_rows():
         ({"part": "later"}, {}, "the part .column 'part'. is 'later' in row 0, counted from 0"),
         ({"part": None}, {}, "the part .column 'part'. is missing in row 0"),
         ({"part": "test"}, {}, "no row is for training .column 'part'."),
+        ({}, {"part": None}, r"^column 'part' holds train, validation and test: "
+         r'part="part", or drop=\["part"\]$'),
+        ({}, {"target": "customer", "id": None}, r"the frame: column 'customer' has 600 different "
+         r"labels in 600 rows: an id\? name the column of labels by target$"),
+        ({"age": ["n/k", 3, 4.5] * 200}, {}, r"the frame: column 'age' holds numbers and text "
+         r"\('n/k'\): make all of it numbers"),
         ({"odd": [[1]] * 600}, {}, r"column 'odd' is of type list.*drop=\[\"odd\"\]"),
         ({}, {"part": None, "id": 3}, "id must be the name of a column or a list of names .got 3."),
         ({}, {"validation": messy(40)[0]}, "part must be left out where validation or test is"),

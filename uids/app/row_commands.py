@@ -39,5 +39,8 @@ def predict(words: Sequence[str]) -> int:
     run, file, out = read_words("uids predict", predict.__doc__, words)
     from uids.report.predictions import predict_run
 
-    say(f"{predict_run(run, file, out):,} rows are predicted in {out}")
+    predicted = predict_run(run, file, out)
+    for line in predicted.unseen:
+        say(line)
+    say(f"{predicted.rows:,} rows are predicted in {out}")
     return 0

@@ -116,6 +116,7 @@ def encode_by(handed: Handed, tables: Mapping[str, Table], most_classes: int) ->
             beside.add(part, columns, table, row)
         if part not in beside.labels.codes:
             raise UidsError(f"{table.where} has no rows")
+    beside.labels.refuse_ids(roles.target, train)
     y = beside.labels.typed()
     rows = part_rows(np.concatenate(beside.codes), roles, train) if roles.part else {}
     learn = rows.get("train", np.arange(len(y["train"])))

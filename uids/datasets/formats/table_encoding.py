@@ -76,6 +76,7 @@ def encode(tables: Mapping[str, Table], roles: Roles, most_classes: int) -> Enco
     for part, X in matrices.items():
         if X is None:
             raise UidsError(f"{tables[part].where} has no rows")
+    beside.labels.refuse_ids(roles.target, tables["train"])
     y = beside.labels.typed()
     parts = {part: (X, y[part]) for part, X in matrices.items()}
     rows = part_rows(np.concatenate(beside.codes), roles, tables["train"]) if roles.part else {}
