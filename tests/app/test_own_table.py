@@ -137,6 +137,39 @@ def test_a_wrong_word_about_files_is_one_line(cli, words, message):
     assert err.count("\n") == 1
 
 
+def test_values_that_were_not_seen_in_training_are_told(cli, tmp_path):
+    frame = messy()[0].drop(columns="serial")
+    frame["plan"] = np.where(frame["age"] > 50, "blue", "red")
+    frame.to_csv(tmp_path / "churn.csv", index=False)
+    words = [word for word in FIELDS if "dataset.id" not in word and "dataset.drop" not in word]
+    code, out, err = cli(*words, "dataset.id=customer", "dataset.text=remark", "hydra.run.dir=run")
+    assert code == 0, err
+    assert "remark" in out
+    frame.loc[:13, "plan"] = "gold"
+    frame.loc[20, "plan"] = None
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = cli("predict", "run", "new.csv", "-o", "out.csv")
+    assert code == 0, err
+    assert out.splitlines() == [
+        "plan: 15 values not seen in training (as 'gold')",
+        "600 rows are predicted in out.csv",
+    ]
+
+
+@pytest.mark.parametrize("command", ["apply", "predict"])
+@pytest.mark.parametrize("out", ["churn.csv", "folder/../churn.csv", "linked.csv"])
+def test_the_file_of_rows_is_not_written_over(cli, tmp_path, command, out):
+    (tmp_path / "folder").mkdir()
+    messy()[0].to_csv(tmp_path / "churn.csv", index=False)
+    (tmp_path / "linked.csv").symlink_to(tmp_path / "churn.csv")
+    before = (tmp_path / "churn.csv").read_bytes()
+    code, _, err = cli(command, "folder", "churn.csv", "-o", out)
+    assert code == 1
+    assert err.endswith(f"-o {out} is the file of rows itself: give the name of another file\n")
+    assert err.count("\n") == 1
+    assert (tmp_path / "churn.csv").read_bytes() == before
+
+
 def test_an_id_that_was_forgotten_is_named(cli, tmp_path):
     messy()[0].to_csv(tmp_path / "churn.csv", index=False)
     words = [word for word in FIELDS if not word.startswith("dataset.id")]

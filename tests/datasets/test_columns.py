@@ -117,3 +117,36 @@ def test_damaged_texts_are_not_read(change):
     assert text_of(arrays).to_pylist() == ["a", "b"]
     with pytest.raises(ValueError):
         text_of({**arrays, **change})
+
+
+@pytest.mark.parametrize(
+    ("values", "is_refused"),
+    [
+        (["train", "val"], True),
+        (["Training ", "te", "dev"], True),
+        (["train", "train"], False),
+        (["dev", "test"], False),  # without rows to train on it is no column of parts
+        (["train", "bus", "test"], False),
+        (["train", "test", None], False),
+    ],
+)
+def test_a_column_of_parts_that_was_forgotten(values, is_refused):
+    frame = pd.DataFrame({"x": range(60), "which": (values * 60)[:60], "y": [0, 1] * 30})
+    if not is_refused:
+        Frame(frame).load()
+        return
+    with pytest.raises(uids.UidsError, match=r'"which", or drop=\["which"\]$'):
+        Frame(frame).load()
+    Frame(frame, drop="which").load()
+
+
+def test_prose_in_a_column_of_categories_is_told():
+    rng = np.random.default_rng(0)
+    words = [f"the box {i} came late" for i in range(150)]
+    for values, is_told in ((words, True), (words[:80], False), ([*"abc", *words[:20]], False)):
+        frame = pd.DataFrame({"note": rng.permutation(values * 3), "y": 0})
+        frame.loc[::2, "y"] = 1
+        (note, _) = Frame(frame).load().encoding.columns
+        assert note.note.endswith("; words? dataset.text=[note]") is is_told
+    towns = pd.DataFrame({"town": [f"Saint {i}" for i in range(150)] * 3, "y": [0, 1, 1] * 150})
+    assert "words?" not in Frame(towns).load().encoding.columns[0].note

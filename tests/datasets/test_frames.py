@@ -14,9 +14,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import uids
 from uids.datasets.data import check
+from uids.datasets.formats.arrow_table import frame_table
 from uids.datasets.formats.csv import Csv
 from uids.datasets.formats.frame import Frame
 from uids.datasets.formats.parquet import Parquet
+from uids.datasets.frames.adopted import as_arrow
 from uids.datasets.split import SplitSettings, split
 
 KINDS = {
@@ -52,6 +54,57 @@ def test_a_frame_is_encoded_as_the_file_it_is_written_to(tmp_path, kind):
             np.testing.assert_array_equal(loaded.part_rows[part], rows)
         assert loaded.encoding.ids.to_pylist() == found.encoding.ids.to_pylist()
         assert [*loaded.encoding.columns] == [*found.encoding.columns]
+
+
+UNTIDY = "plan,seen,age,y\n" + "".join(
+    f"{plan},{day:02d}.03.2023,{age},{k % 2}\n"
+    for k, (plan, day, age) in enumerate(
+        zip(
+            ["a", "b ", " b", "", "NA", "None", " null "] * 20,
+            [5, 14, 28, 9] * 35,
+            ["5", "6 ", " 7", "", "8"] * 28,
+            strict=True,
+        )
+    )
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_default_na": False}, {"dtype_backend": "pyarrow"}])
+def test_text_of_a_frame_is_read_as_that_of_the_file(tmp_path, options):
+    """Blanks, missing words and dates: the model of the file gives both the same X."""
+    path = tmp_path / "t.csv"
+    path.write_text(UNTIDY)
+    ours = Csv(str(path)).load()
+    frame = pd.read_csv(path, **options)
+    frame.to_parquet(tmp_path / "t.parquet")
+    parquet = Parquet("").open(tmp_path / "t.parquet", "t.parquet")
+    for table in (frame_table(as_arrow(frame)), parquet):
+        np.testing.assert_array_equal(dense(ours.encoding.encoder.matrix(table)), dense(ours.X))
+    numbers = {"age": pd.read_csv(path, skipinitialspace=True)["age"]}
+    for own in (
+        Frame(frame.assign(**numbers)).load(),
+        Frame(pl.from_pandas(frame.assign(**numbers))).load(),
+    ):
+        assert own.features == ours.features
+        np.testing.assert_allclose(dense(own.X), dense(ours.X), atol=1e-12)
+        assert [*own.encoding.columns] == [*ours.encoding.columns]
+
+
+def test_numbers_and_categories_that_a_frame_calls_text_stay_so():
+    days = ["2023-01-05", "2023-01-06"] * 30
+    frame = pd.DataFrame({"zip": ["0150", "0151"] * 30, "day": days, "y": [0, 1, 1] * 20})
+    kinds = [c.kind for c in Frame(frame).load().encoding.columns]
+    assert kinds == ["category", "date", "target"]
+    frame["day"] = frame["day"].astype("category")
+    assert Frame(frame).load().features == [
+        "zip=0150", "zip=0151", "day=2023-01-05", "day=2023-01-06",
+    ]  # fmt: skip
+
+
+def test_a_transformer_is_given_the_text_of_the_frame():
+    frame = pd.DataFrame({"day": ["2023-01-05", "2023-01-06 "] * 30, "y": [0, 1, 1] * 20})
+    loaded = Frame(frame, encoder=OneHotEncoder()).load()
+    assert loaded.features == ["day_2023-01-05", "day_2023-01-06 "]
 
 
 def test_ids_keep_their_type(tmp_path):
@@ -123,6 +176,12 @@ def test_parts_that_a_column_does_not_name_are_split_off_its_training_rows():
         ({"part": "later"}, {}, "the part .column 'part'. is 'later' in row 0, counted from 0"),
         ({"part": None}, {}, "the part .column 'part'. is missing in row 0"),
         ({"part": "test"}, {}, "no row is for training .column 'part'."),
+        ({}, {"part": None}, r"^column 'part' holds train, validation and test: "
+         r'part="part", or drop=\["part"\]$'),
+        ({}, {"target": "customer", "id": None}, r"the frame: column 'customer' has 600 different "
+         r"labels in 600 rows: an id\? name the column of labels by target$"),
+        ({"age": ["n/k", 3, 4.5] * 200}, {}, r"the frame: column 'age' holds numbers and text "
+         r"\('n/k'\): make all of it numbers"),
         ({"odd": [[1]] * 600}, {}, r"column 'odd' is of type list.*drop=\[\"odd\"\]"),
         ({}, {"part": None, "id": 3}, "id must be the name of a column or a list of names .got 3."),
         ({}, {"validation": messy(40)[0]}, "part must be left out where validation or test is"),

@@ -19,6 +19,8 @@ def read_words(command: str, description: str | None, words: Sequence[str]) -> t
     given = parser.parse_args(words)
     if not given.run.is_dir():
         raise UidsError(f"there is no folder {str(given.run)!r}")
+    if given.file.exists() and given.out.exists() and given.out.samefile(given.file):
+        raise UidsError(f"-o {given.out} is the file of rows itself: give the name of another file")
     return given.run, given.file, given.out
 
 
@@ -37,5 +39,8 @@ def predict(words: Sequence[str]) -> int:
     run, file, out = read_words("uids predict", predict.__doc__, words)
     from uids.report.predictions import predict_run
 
-    say(f"{predict_run(run, file, out):,} rows are predicted in {out}")
+    predicted = predict_run(run, file, out)
+    for line in predicted.unseen:
+        say(line)
+    say(f"{predicted.rows:,} rows are predicted in {out}")
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +21,16 @@ from uids.report.run import MODEL, read_metrics
 from uids.system.files import replacing
 
 
-def predict_run(folder: Path, file: Path, out: Path) -> int:
+class Predicted(NamedTuple):
+    """How many rows, and a line for each column with values that the model does not know."""
+
+    rows: int
+    unseen: list[str]
+
+
+def predict_run(folder: Path, file: Path, out: Path) -> Predicted:
     """Writes for each row of ``file`` its ids, or else its number, the label that the run's model
-    gives it, and the probability of each label; gives how many rows there are."""
+    gives it, and the probability of each label."""
     if not (folder / MODEL).is_file():
         raise UidsError(f"there is no model in {str(folder)!r}: is it the folder of a run?")
     if not file.is_file():
@@ -39,7 +46,19 @@ def predict_run(folder: Path, file: Path, out: Path) -> int:
     else:
         with replacing(out) as temporary:
             pq.write_table(table, temporary)
-    return len(P)
+    return Predicted(len(P), unseen_lines(predictor, rows))
+
+
+def unseen_lines(predictor: Predictor, rows: object) -> list[str]:
+    from uids.datasets.formats.table_encoder import TableEncoder
+
+    if not isinstance(predictor.encoder, TableEncoder) or not isinstance(rows, Table):
+        return []
+    lines = []
+    for name, (count, first) in predictor.encoder.unseen(rows).items():
+        seen = "missing" if first is None else f"as {first!r}"
+        lines.append(f"{name}: {count:,} values not seen in training ({seen})")
+    return lines
 
 
 def prediction_table(P: Array, labels: Array, ids: dict[str, Any]) -> pa.Table:

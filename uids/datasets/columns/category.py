@@ -14,6 +14,8 @@ from uids.datasets.columns.column import STRING, Array, Cells, Column, State, te
 MOST_VALUES = 2**20  # beyond which a column is hashed, to as many columns of X
 LEAST_IDS = 100  # values from which a column of nearly as many values as rows is an id
 ID_SHARE = 0.9  # of the rows that have a value of their own, from which it is one
+MOST_PLAIN = 100  # values up to which text of several words is taken for categories
+SEVERAL_WORDS = r"\S\s+\S+\s+\S"  # three, since many a name has two
 SHOWN = 3  # values in a note
 
 
@@ -60,6 +62,14 @@ class Category(Column):
         return self.distinct >= LEAST_IDS and self.distinct > ID_SHARE * self.rows
 
     @property
+    def is_prose(self) -> bool:
+        """Many values, most of them of several words: rather text to be read word by word."""
+        if self.distinct <= MOST_PLAIN:
+            return False
+        several = pc.sum(pc.match_substring_regex(self.values, SEVERAL_WORDS)).as_py()
+        return bool(several > self.distinct / 2)
+
+    @property
     def code_widths(self) -> list[int]:
         return [self.hashed or len(self.values)]
 
@@ -68,6 +78,12 @@ class Category(Column):
             return [self._buckets(cells)]
         numbers = pc.index_in(cells, value_set=self.values)
         return [numbers.fill_null(-1).to_numpy(zero_copy_only=False)]
+
+    def unseen(self, cells: Cells) -> Cells:
+        """Those that were not learned, and so get no column."""
+        if self.hashed:
+            return cells[:0]
+        return pc.filter(cells, pc.is_null(pc.index_in(cells, value_set=self.values)))
 
     def _buckets(self, cells: Cells) -> Array:
         from sklearn.utils import murmurhash3_32
@@ -89,7 +105,8 @@ class Category(Column):
         first = [str(v) for v in self.values[: SHOWN + 1].to_pylist() if v is not None]
         more = ", …" if self.distinct > SHOWN else ""
         missing = "; missing is a value too" if self.values.null_count else ""
-        return ", ".join(first[:SHOWN]) + more + missing
+        words = f"; words? dataset.text=[{self.name}]" if self.is_prose else ""
+        return ", ".join(first[:SHOWN]) + more + missing + words
 
     def state(self) -> State:
         return State({"hashed": self.hashed}, text_state(self.values))

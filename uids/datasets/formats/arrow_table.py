@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from uids.datasets.formats.kinds import kind_of
+from uids.datasets.formats.kinds import (
+    MOMENTS,
+    TEXT,
+    is_text,
+    kind_of,
+    possible_kinds,
+    read_as,
+    settled,
+    tidy,
+)
 from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.errors import UidsError
 
@@ -22,7 +31,9 @@ def refuse_twice(names: Sequence[str], where: str) -> None:
 
 
 def kinds_of(schema: pa.Schema, names: Sequence[str], table: Table) -> Kinds:
-    """By their types; an error names a column whose type is none that can be encoded."""
+    """By their types, and for text by its cells: dates that are written as text are dates, as they
+    are in a CSV, unless the column is of categories by its type. An error names a column whose type
+    is none that can be encoded."""
     kinds = {}
     for name in names:
         kind, type = kind_of(schema.field(name).type), schema.field(name).type
@@ -32,7 +43,21 @@ def kinds_of(schema: pa.Schema, names: Sequence[str], table: Table) -> Kinds:
                 f"drop it: {table.setting('drop', name, many=True)}"
             )
         kinds[name] = kind
-    return kinds
+    texts = [name for name in names if is_text(schema.field(name).type)]
+    return {**kinds, **kinds_of_text(texts, table)} if texts else kinds
+
+
+def kinds_of_text(names: Sequence[str], table: Table) -> Kinds:
+    """Text that reads as numbers stays text: whoever kept the type has said so. A column without a
+    value reads as anything, and is what it is in a CSV."""
+    tidied = (
+        {name: tidy(read_as(column, TEXT)) for name, column in columns.items()}
+        for columns in table.batches(names)
+    )
+    possible = possible_kinds(tidied, names)
+    return {
+        name: settled(kinds) if {*kinds} & {*MOMENTS} else TEXT for name, kinds in possible.items()
+    }
 
 
 def columns_of(schema: pa.Schema) -> list[str]:

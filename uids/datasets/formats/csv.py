@@ -11,7 +11,7 @@ import pyarrow.csv as pa_csv
 
 from uids.datasets.formats.arrow_reading import BLOCK, reading, text_batches
 from uids.datasets.formats.arrow_table import refuse_twice
-from uids.datasets.formats.kinds import ALL, STRING, reads_as, settled, tidy
+from uids.datasets.formats.kinds import STRING, possible_kinds, settled, tidy
 from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.datasets.formats.tables import Tables
 
@@ -47,10 +47,7 @@ class Csv(Tables):
                 yield dict(zip(names, map(tidy, batch.columns), strict=True))
 
         def kinds(names: Sequence[str]) -> Kinds:
-            possible = {name: list(ALL) for name in names}
-            for columns in batches(names):
-                for name, column in columns.items():
-                    possible[name] = [kind for kind in possible[name] if reads_as(column, kind)]
+            possible = possible_kinds(batches(names), names)
             return {name: settled(kinds) for name, kinds in possible.items()}
 
         return Table(where, [name for name in written if name], kinds, batches, typed=False)

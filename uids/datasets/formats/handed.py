@@ -21,7 +21,7 @@ from uids.datasets.formats.adopted import (
     from_skops,
     skops_bytes,
 )
-from uids.datasets.formats.kinds import MOMENTS, read_as
+from uids.datasets.formats.kinds import MOMENTS, TEXT, kind_of, read_as
 from uids.datasets.formats.labels import Labels
 from uids.datasets.formats.roles import Roles, same_columns
 from uids.datasets.formats.table import Table
@@ -88,21 +88,22 @@ class Handed:
 
 
 def pandas_of(table: Table, roles: Roles) -> Any:
-    """The columns to learn from, typed: dates as timestamps, numbers as numbers."""
+    """The columns to learn from, typed: dates as timestamps, numbers as numbers. Text of a typed
+    table stays as it is, for the transformer to read."""
     kinds = table.kinds(roles.features)
     parts = []
     for _, columns in table.numbered(roles.features):
         parts.append(
-            pa.table(
-                {
-                    name: columns[name]
-                    if table.in_python and kind not in MOMENTS
-                    else read_as(columns[name], kind)
-                    for name, kind in kinds.items()
-                }
-            )
+            pa.table({name: handed_out(columns[name], kind, table) for name, kind in kinds.items()})
         )
     return pa.concat_tables(parts).to_pandas()
+
+
+def handed_out(column: pa.Array, kind: str, table: Table) -> Any:
+    is_own = table.typed and kind_of(column.type) == TEXT
+    if is_own or (table.in_python and kind not in MOMENTS):
+        return column
+    return read_as(column, kind)
 
 
 def encode_by(handed: Handed, tables: Mapping[str, Table], most_classes: int) -> Data:
@@ -115,6 +116,7 @@ def encode_by(handed: Handed, tables: Mapping[str, Table], most_classes: int) ->
             beside.add(part, columns, table, row)
         if part not in beside.labels.codes:
             raise UidsError(f"{table.where} has no rows")
+    beside.labels.refuse_ids(roles.target, train)
     y = beside.labels.typed()
     rows = part_rows(np.concatenate(beside.codes), roles, train) if roles.part else {}
     learn = rows.get("train", np.arange(len(y["train"])))

@@ -6,6 +6,7 @@ ways in which dates and times are written.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +22,9 @@ ALL = (NUMBER, FLAG, *MOMENTS)
 
 FLOAT, STRING = pa.float64(), pa.large_string()
 MOMENT = pa.timestamp("us")  # without a zone; what has one is brought to UTC
-MISSING = pa.array(pa_csv.ConvertOptions().null_values, STRING)  # "", "NA", "NaN", "null", …
+# "", "NA", "NaN", "null", … as Arrow has them, and what else pandas takes as missing: the same file
+# must be the same table in a frame.
+MISSING = pa.array([*pa_csv.ConvertOptions().null_values, "None", "<NA>"], STRING)
 FEW = 64  # cells that mostly tell that a column does not hold what it might
 FIRST_YEAR = 1000  # "05.01.24" would be read as of the year 24
 
@@ -60,8 +63,7 @@ def read_as(column: pa.Array, kind: str) -> Any:
 
 
 def _moments(column: pa.Array, kind: str) -> Any:
-    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if not is_text:
+    if not is_text(column.type):
         return pc.cast(column, MOMENT, safe=False)
     if kind in _WRITTEN:
         return pc.cast(pc.cast(column, _WRITTEN[kind]), MOMENT, safe=False)
@@ -79,13 +81,31 @@ def settled(possible: list[str]) -> str:
     return TEXT if both and len(possible) == 2 else [*possible, TEXT][0]
 
 
+def possible_kinds(
+    batches: Iterable[Mapping[str, pa.Array]], names: Sequence[str]
+) -> dict[str, list[str]]:
+    """The kinds as which all cells of columns of tidy text can be read."""
+    possible = {name: list(ALL) for name in names}
+    for columns in batches:
+        for name in names:
+            kinds = possible[name]
+            possible[name] = [kind for kind in kinds if reads_as(columns[name], kind)]
+        if not any(possible.values()):
+            break  # all are text, whatever follows
+    return possible
+
+
+def is_text(type: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type) or pa.types.is_large_string(type))
+
+
 def kind_of(type: pa.DataType) -> str | None:
     """What a column of an Arrow type holds; None where that is nothing that can be encoded."""
     is_a = pa.types
     type = type.value_type if is_a.is_dictionary(type) else type
     if is_a.is_boolean(type):
         return FLAG
-    if is_a.is_string(type) or is_a.is_large_string(type):
+    if is_text(type):
         return TEXT
     if is_a.is_timestamp(type) or is_a.is_date(type):
         return ISO

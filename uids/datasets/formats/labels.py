@@ -16,6 +16,9 @@ from uids.errors import UidsError
 
 Array = npt.NDArray[Any]
 
+LEAST_IDS = 30  # different labels from which they may be ids
+ROWS_EACH = 2  # rows for each, up to which they are
+
 
 @dataclass
 class Labels:
@@ -43,6 +46,18 @@ class Labels:
                 f"many to be classes: name the column of labels by {table.option('target')}"
             )
         codes.append(np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()])
+
+    def refuse_ids(self, target: str, table: Table) -> None:
+        """Text of which each value is in a row or two; of numbers see ``split``."""
+        count = sum(len(each) for codes in self.codes.values() for each in codes)
+        different = len(self.known)
+        few = different < LEAST_IDS or count > ROWS_EACH * different
+        if few or reads_as(pa.array(list(self.known), STRING), NUMBER):
+            return
+        raise UidsError(
+            f"{table.where}: column {target!r} has {different:,} different labels in {count:,} "
+            f"rows: an id? name the column of labels by {table.option('target')}"
+        )
 
     def typed(self) -> dict[str, Array]:
         """y of each part: whole numbers if all labels are, else numbers if all are, else text."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from uids.datasets.columns.moment import Moment
 from uids.datasets.columns.number import Number
 from uids.datasets.columns.words import Words
 from uids.datasets.encoding import ColumnNote
-from uids.datasets.formats.kinds import ALL, FLAG, MOMENTS, NUMBER, TEXT, read_as
+from uids.datasets.formats.forgotten_roles import refuse_ids, refuse_parts
+from uids.datasets.formats.kinds import ALL, FLAG, MOMENTS, NUMBER, TEXT, kind_of, read_as, tidy
 from uids.datasets.formats.roles import Roles, part_codes
 from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.datasets.parsed import stacked
@@ -33,6 +34,13 @@ Array = npt.NDArray[Any]
 
 FORMS: dict[str, type[Column]] = {cls.form: cls for cls in (Number, Category, Moment, Words)}
 MOST_NAMES = 2**17  # columns of X beyond which they are not named
+
+
+class Unseen(NamedTuple):
+    """How many cells of a column hold what was not learned, and the first of them."""
+
+    cells: int
+    first: str | None  # None: a missing value
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,14 +66,25 @@ class TableEncoder:
         self.check_columns(table)
         names = self.roles.features
         blocks = (
-            self.block(self.read(columns, table.where, row))
-            for row, columns in table.numbered(names)
+            self.block(self.read(columns, table, row)) for row, columns in table.numbered(names)
         )
         X = stacked(blocks)
         if X is not None:
             return X
         empty = (0, self.width)
         return sp.csr_matrix(empty) if self.sparse else np.zeros(empty)
+
+    def unseen(self, table: Table) -> dict[str, Unseen]:
+        """What columns of categories hold that the training rows do not, and X therefore lacks."""
+        found: dict[str, Unseen] = {}
+        own = [c for c in self.columns if isinstance(c, Category)]
+        for row, columns in table.numbered([c.name for c in own]) if own else ():
+            for column in own:
+                values = column.unseen(cells(columns[column.name], column, table, row))
+                if len(values):
+                    count, first = found.get(column.name, Unseen(0, values[0].as_py()))
+                    found[column.name] = Unseen(count + len(values), first)
+        return found
 
     def check_columns(self, table: Table) -> None:
         known = {*self.roles.features}
@@ -84,9 +103,9 @@ class TableEncoder:
                 stacklevel=4,
             )
 
-    def read(self, columns: Columns, where: str, row: int) -> Columns:
+    def read(self, columns: Columns, table: Table, row: int) -> Columns:
         """The cells as each column wants them; ``row`` is the number of the first."""
-        return {each.name: cells(columns[each.name], each, where, row) for each in self.columns}
+        return {each.name: cells(columns[each.name], each, table, row) for each in self.columns}
 
     def block(self, columns: Columns) -> Any:
         """These rows of X: dense without categories, else CSR with its columns in order."""
@@ -166,7 +185,7 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
     encoder = TableEncoder(roles, tuple(unlearned(kinds, roles.text)))
     wanted = [*roles.features, *([roles.part] if roles.part else [])]
     for row, columns in train.numbered(wanted):
-        here = encoder.read(columns, train.where, row)
+        here = encoder.read(columns, train, row)
         if roles.part:
             here = filtered(here, part_codes(columns[roles.part], roles.part, train, row) == 0)
         for column in encoder.columns:
@@ -177,6 +196,8 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
         if isinstance(column, Number) and not np.isfinite(column.seen.squares):
             raise UidsError(f"{train.where}: the numbers of column {column.name!r} are too large")
     refuse_ids(train, encoder.columns)
+    if not roles.part:
+        refuse_parts(train, encoder.columns)
     for column in encoder.columns:
         column.finish()
     return encoder
@@ -197,27 +218,13 @@ def filtered(columns: Columns, mask: Array) -> Columns:
     }
 
 
-def refuse_ids(table: Table, columns: Sequence[Column]) -> None:
-    """Columns of text in which nearly every row has a value of its own: as many columns of X, each
-    of one row, from which nothing can be learned."""
-    for column in columns:
-        if isinstance(column, Category) and column.is_id:
-            name = column.name
-            others = [
-                c.name for c in columns if isinstance(c, Category) and c.is_id and c != column
-            ]
-            also = f" (so is {', '.join(others)})" if others else ""
-            raise UidsError(
-                f"{name}: {column.distinct:,} values in {column.rows:,} rows; an id? "
-                f"{table.setting('id', name)} or {table.setting('drop', name, many=True)}; words? "
-                f"{table.setting('text', name, many=True)}{also}"
-            )
-
-
-def cells(column: pa.Array, encoder: Column, where: str, row: int) -> Any:
-    """Numbers as float64 with NaN where a value is missing, the others as Arrow arrays."""
-    kind = encoder.kind
+def cells(column: pa.Array, encoder: Column, table: Table, row: int) -> Any:
+    """Numbers as float64 with NaN where a value is missing, the others as Arrow arrays. Text of
+    typed tables is tidied here, since their ids stay as they are; that of others is tidy."""
+    kind, where = encoder.kind, table.where
     try:
+        if table.typed and kind_of(column.type) == TEXT:
+            column = tidy(read_as(column, TEXT))
         read = read_as(column, kind)
     except pa.ArrowException as error:
         raise UidsError(

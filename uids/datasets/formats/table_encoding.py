@@ -70,12 +70,13 @@ def encode(tables: Mapping[str, Table], roles: Roles, most_classes: int) -> Enco
         table = tables[part]
         for row, columns in table.numbered([*roles.features, *beside.names(part)]):
             beside.add(part, columns, table, row)
-            yield encoder.block(encoder.read(columns, table.where, row))
+            yield encoder.block(encoder.read(columns, table, row))
 
     matrices = {part: stacked(blocks(part)) for part in tables}
     for part, X in matrices.items():
         if X is None:
             raise UidsError(f"{tables[part].where} has no rows")
+    beside.labels.refuse_ids(roles.target, tables["train"])
     y = beside.labels.typed()
     parts = {part: (X, y[part]) for part, X in matrices.items()}
     rows = part_rows(np.concatenate(beside.codes), roles, tables["train"]) if roles.part else {}

@@ -16,7 +16,7 @@ from uids.datasets.formats.table_encoding import EncodedTables, encode
 from uids.datasets.parsed import kept
 from uids.errors import UidsError, require
 
-ENCODING = 2  # of what is kept; raise it when a column becomes something else
+ENCODING = 3  # of what is kept; raise it when a column becomes something else
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Tables(OwnFiles):
     target: str | None = None
     id: Any = None
     part: str | None = None
-    drop: list[str] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
+    drop: Any = field(default_factory=list)
+    text: Any = field(default_factory=list)
 
     most_classes: ClassVar[int] = 10_000  # more different labels than that are no classes
 

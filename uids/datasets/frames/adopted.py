@@ -47,10 +47,29 @@ def as_arrow(frame: Any, where: str = "the frame") -> pa.Table:
             return pa.table(frame.to_arrow())
         return pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        mixed = mixed_column(frame) if is_pandas(frame) else None
+        if mixed is not None:
+            name, value = mixed
+            raise UidsError(
+                f"{where}: column {name!r} holds numbers and text ({value[:REASON]!r}): make all "
+                f"of it numbers, by pandas.to_numeric(…, errors='coerce'), or text, by .astype(str)"
+            ) from error
         reason = one_line(error)[:REASON]
         raise UidsError(f"{where}: a column is neither numbers nor text nor dates: {reason}") from (
             error
         )
+
+
+def mixed_column(frame: Any) -> tuple[str, str] | None:
+    """The first column of a pandas frame that has numbers and text, and the first of its texts."""
+    for name, column in frame.items():
+        if column.dtype != object:
+            continue
+        known = column[column.notna()]
+        texts = [value for value in known if isinstance(value, str)]
+        if texts and any(isinstance(value, int | float | np.number) for value in known):
+            return str(name), texts[0]
+    return None
 
 
 def column_names(frame: Any) -> list[str] | None:

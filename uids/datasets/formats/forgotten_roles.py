@@ -1,0 +1,45 @@
+"""Columns to learn from that are rather ids or parts: refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uids.datasets.columns.category import Category
+from uids.datasets.columns.column import Column
+from uids.datasets.formats.roles import CODES, PARTS
+from uids.datasets.formats.table import Table
+from uids.errors import UidsError
+
+
+def refuse_ids(table: Table, columns: Sequence[Column]) -> None:
+    """Columns of text in which nearly every row has a value of its own: as many columns of X, each
+    of one row, from which nothing can be learned."""
+    for column in columns:
+        if isinstance(column, Category) and column.is_id:
+            name = column.name
+            others = [
+                c.name for c in columns if isinstance(c, Category) and c.is_id and c != column
+            ]
+            also = f" (so is {', '.join(others)})" if others else ""
+            raise UidsError(
+                f"{name}: {column.distinct:,} values in {column.rows:,} rows; an id? "
+                f"{table.setting('id', name)} or {table.setting('drop', name, many=True)}; words? "
+                f"{table.setting('text', name, many=True)}{also}"
+            )
+
+
+def refuse_parts(table: Table, columns: Sequence[Column]) -> None:
+    """Columns that say train and validation or test, and nothing else: all rows would be trained
+    on."""
+    for column in columns:
+        if not isinstance(column, Category) or column.hashed or len(column.values) > len(CODES):
+            continue
+        codes = {CODES.get(str(value).lower()) for value in column.values.to_pylist()}
+        if None in codes or 0 not in codes or len(codes) < 2:
+            continue
+        *first, last = [part for code, part in enumerate(PARTS) if code in codes]
+        name = column.name
+        raise UidsError(
+            f"column {name!r} holds {', '.join(first)} and {last}: {table.setting('part', name)}, "
+            f"or {table.setting('drop', name, many=True)}"
+        )
