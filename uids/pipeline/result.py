@@ -35,7 +35,7 @@ class Result:
     flipped: Array  # where ``noise`` made the row wrong
     validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
     label_error: Array  # the probability that the label is wrong
-    suggested_label: Array  # the label that the row most probably has
+    suggested_label: Array  # where that is above a half the most probable other, else ``label``
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
