@@ -66,10 +66,12 @@ class Result:
         """Why the twenty most harmful rows harm; computed when it is first asked for."""
         return self.why.most_harmful()
 
-    def explain(self, rows: Sequence[int] | Array) -> list[Reason]:
-        """Why training rows harm or help, by their numbers as in ``row``.
+    def explain(self, rows: object) -> list[Reason]:
+        """Why training rows harm or help: by their numbers as in ``row`` or by their ids, one or
+        several, or in a frame with a column ``row``.
 
         >>> result.explain(result.row[~result.kept])
+        >>> result.explain(result.dropped().head())
         """
         return self.why.of(rows)
 
