@@ -1,6 +1,7 @@
 """The reasons of a run, in the numbers of the person's own file."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -80,3 +81,44 @@ def test_names_go_with_their_columns():
         assert list(adopt(given, "wide").features) == ["four", "last"]
     with pytest.raises(uids.UidsError, match="1 names for 2 features"):
         adopt(uids.Data(np.eye(2), np.array([0, 1]), features=["a"]), "narrow")
+
+
+def numbered(reasons):
+    return [reason.row for reason in reasons]
+
+
+def test_one_row_and_the_rows_of_a_frame_can_be_explained(result):
+    number = int(result.row[7])
+    assert numbered(result.explain(number)) == numbered(result.explain([number])) == [number]
+    assert result.explain([]) == []
+    first = result.dropped().head(2)
+    assert numbered(result.explain(first)) == list(first["row"])
+    assert numbered(result.explain(first["row"])) == list(first["row"])
+    for rows, words in (
+        (first.drop(columns="row"), "the frame has no column 'row'"),
+        ("C102347", "no training row has the id 'C102347'"),
+        (~result.kept, "cannot be told from a ndarray of bool"),
+        ([[number]], "cannot be told from a list of int64"),
+        ([[1], [1, 2]], "cannot be told from a list"),
+    ):
+        with pytest.raises(uids.UidsError, match=words) as caught:
+            result.explain(rows)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("start", ["C", 10_000])
+def test_rows_can_be_explained_by_their_ids(start):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    ids = [f"C{i}" if start == "C" else start + i for i in range(200)]
+    frame = pd.DataFrame({"customer": ids, "x": x, "y": x + rng.standard_normal(200) > 0})
+    result = uids.run(frame, target="y", id="customer", repeats=1)
+    own = frame["customer"][result.row[[9, 4]]]
+    for rows in (own, list(own), result.row[[9, 4]]):
+        assert [reason.id for reason in result.explain(rows)] == list(own)
+    assert [reason.id for reason in result.explain(own.iloc[1])] == [own.iloc[1]]
+    held_out = frame["customer"][result.validation_row[0]]
+    with pytest.raises(uids.UidsError, match=f"no training row has the customer '{held_out}'"):
+        result.explain([held_out])
+    with pytest.raises(uids.UidsError, match="no training row has the"):
+        result.explain([int(result.row[0]), 10**6])  # a number and no id

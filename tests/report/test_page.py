@@ -14,6 +14,7 @@ from made_reasons import most_harmful, reason, write_reasons
 from page_reader import Page
 
 import uids
+from uids.pipeline.row_table import row_table
 from uids.report.harmful_rows import harmful_rows
 from uids.report.next_steps import next_steps, with_word
 from uids.report.page import TEMPLATES, environment, render
@@ -168,6 +169,15 @@ def test_numbers_that_are_none_in_reasons(sigmoid):
     (sigmoid / "reasons.json").write_text(text.replace("9.5", "NaN"))
     rebuild_run(sigmoid)
     assert "by their place among the validation rows" in read(sigmoid).text
+
+
+def test_another_label_is_suggested_only_where_the_own_is_probably_wrong(tmp_path):
+    result = uids.run("wine", noise=0.2, repeats=1)
+    table = harmful_rows(tmp_path, row_table(result))
+    suggested, error = (table.head.index(name) for name in ("suggested label", "label wrong?"))
+    cells = [(row.cells[suggested], float(row.cells[error].rstrip("%"))) for row in table.rows]
+    assert {bool(label) for label, _ in cells} == {True, False}
+    assert all(bool(label) == (percent > 50) for label, percent in cells)
 
 
 def hostile(folder):

@@ -48,8 +48,16 @@ def test_noise_that_depends_on_the_class_is_found_to_do_so():
     np.testing.assert_allclose(audit.transition, T, atol=0.04)
     own = P[np.arange(len(y)), y]
     assert one_auc(audit.error, wrong) > one_auc(-own, wrong) + 0.03
-    believed = audit.error > 2 / 3  # or the label given could still be the most probable
-    assert (audit.suggested[believed] != y[believed]).all()
+
+
+def test_another_label_is_suggested_exactly_where_the_own_is_more_likely_wrong_than_right():
+    P, y, _ = problem(uniform(0.3, 5))
+    audit = audit_labels(P, y)
+    Q = posterior(P, y, audit.transition)
+    assert ((audit.error > 0.5) & (Q.argmax(axis=1) == y)).any()
+    np.testing.assert_array_equal(audit.suggested != y, audit.error > 0.5)
+    for q, own, suggested in zip(Q, y, audit.suggested, strict=True):
+        assert suggested == own or q[suggested] == np.delete(q, own).max()
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 30))

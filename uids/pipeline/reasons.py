@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
-from uids.errors import UidsError
+from uids.pipeline.rows_asked_for import positions_of
 from uids.scoring.explain import explain
 from uids.scoring.influence import Influence
 from uids.scoring.labels import LabelAudit
@@ -42,18 +42,10 @@ class Reasons:
         """What the number of a validation row is: that in the "file", or its "position"."""
         return "file" if len(self.validation_row) else "position"
 
-    def of(self, numbers: Sequence[int] | Array) -> list[Reason]:
-        """By the numbers of training rows in the file, as in ``influence.parquet``."""
-        wanted = np.asarray(numbers)
-        order = np.argsort(self.row, kind="stable")
-        place = np.searchsorted(self.row, wanted, sorter=order).clip(max=len(order) - 1)
-        positions = order[place]
-        strange = wanted[self.row[positions] != wanted] if wanted.ndim == 1 else wanted
-        if len(strange):
-            raise UidsError(
-                f"no training row has the number {strange[0]}: see the numbers in result.row"
-            )
-        return self._told(positions, None)
+    def of(self, rows: object) -> list[Reason]:
+        """By the numbers of training rows in the file, as in ``influence.parquet``, or by ids: one
+        of them, several, or a frame with a column ``row``."""
+        return self._told(positions_of(rows, self.row, self.ids), None)
 
     def most_harmful(self) -> list[Reason]:
         """Of the rows with the largest φ > 0, at a cost that is bounded."""

@@ -35,7 +35,7 @@ class Result:
     flipped: Array  # where ``noise`` made the row wrong
     validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
     label_error: Array  # the probability that the label is wrong
-    suggested_label: Array  # the label that the row most probably has
+    suggested_label: Array  # where that is above a half the most probable other, else ``label``
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
@@ -66,10 +66,12 @@ class Result:
         """Why the twenty most harmful rows harm; computed when it is first asked for."""
         return self.why.most_harmful()
 
-    def explain(self, rows: Sequence[int] | Array) -> list[Reason]:
-        """Why training rows harm or help, by their numbers as in ``row``.
+    def explain(self, rows: object) -> list[Reason]:
+        """Why training rows harm or help: by their numbers as in ``row`` or by their ids, one or
+        several, or in a frame with a column ``row``.
 
         >>> result.explain(result.row[~result.kept])
+        >>> result.explain(result.dropped().head())
         """
         return self.why.of(rows)
 

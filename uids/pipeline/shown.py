@@ -31,7 +31,7 @@ def result_html(result: Result) -> str:
             f"{result.influence[i]:.4g}",
             f"{result.change[i]:+.3g}",
             f"{result.label_error[i]:.0%}",
-            result.suggested_label[i],
+            "" if result.suggested_label[i] == result.label[i] else result.suggested_label[i],
         )
         for i in most_harmful(result.influence, ~result.kept)
     ]

@@ -130,7 +130,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     for line in table.take(first).to_pylist():
         reason = by_row.get(line["row"])
         cells = [str(line["row"]), *(text(line[name]) for name in ids), text(line["label"])]
-        cells += [text(line["suggested_label"])] if audited else []
+        cells += [another(line)] if audited else []
         cells += [rounded(line["influence"]), rounded(line.get("change"))]
         cells += [share(line["label_error"])] if audited else []
         cells += ["yes" if line["kept"] else "no"]
@@ -150,6 +150,12 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
         note=reasons["note"],
         damage=damage,
     )
+
+
+def another(line: Mapping[str, object]) -> str:
+    """The suggested label; empty where it is the row's own."""
+    same = line["suggested_label"] == line["label"]
+    return "" if same else text(line["suggested_label"])
 
 
 def in_short(reason: Reason | None) -> str:

@@ -28,14 +28,16 @@ Classes = npt.NDArray[np.int64]
 
 START = 0.2  # share of wrong labels at which the search for T begins
 LEAST, MOST = 1e-4, 0.9  # bounds of the share of wrong labels
+LIKELY = 0.5  # probability beyond which a label counts as wrong, and another is suggested
 STEPS = 100  # of expectation maximisation
 SETTLED = 1e-6  # change of T at which it has settled
 
 
 @dataclass(frozen=True)
 class LabelAudit:
-    """``error`` is the probability that the label of each row is wrong, ``suggested`` the class
-    that it most probably belongs to, ``transition`` T, and ``by_class`` whether T is free."""
+    """``error`` is the probability that the label of each row is wrong, ``suggested`` the most
+    probable other class where that is above a half and the row's own where it is not,
+    ``transition`` T, and ``by_class`` whether T is free."""
 
     error: Array
     suggested: Classes
@@ -57,7 +59,16 @@ def audit_labels(P: Array, y: Classes) -> LabelAudit:
     by_class = bool(gain > 0.5 * (K * (K - 1) - 1) * np.log(n))
     T = freely if by_class else equal
     Q = posterior(P, y, T)
-    return LabelAudit(1 - Q[np.arange(n), y], Q.argmax(axis=1), T, by_class)
+    error = 1 - Q[np.arange(n), y]
+    return LabelAudit(error, suggest(Q, y, error), T, by_class)
+
+
+def suggest(Q: Array, y: Classes, error: Array) -> Classes:
+    """Of three classes or more the row's own may be the most probable one and wrong all the same:
+    beside "wrong" another is named then."""
+    others = Q.copy()
+    others[np.arange(len(y)), y] = -1.0
+    return np.where(error > LIKELY, others.argmax(axis=1), y)
 
 
 def posterior(P: Array, y: Classes, T: Array) -> Array:
