@@ -82,12 +82,11 @@ class HarmfulRow:
 
 @dataclass(frozen=True)
 class HarmfulRows:
-    """The columns before ``words`` and from ``numbers`` on hold words. ``note`` is on the reasons:
-    what was left out of them, and ``damage`` why they cannot be shown."""
+    """The first ``words`` columns hold words, the last of them reasons where there are any.
+    ``note`` is on the reasons: what was left out of them; ``damage`` why they cannot be shown."""
 
     head: Sequence[str]
     words: int
-    numbers: int
     rows: Sequence[HarmfulRow]
     harmful: int  # rows with φ > 0, also those that are not shown
     validation_rows: str
@@ -120,30 +119,27 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     by_row = {reason["row"]: reason for reason in reasons["rows"]}
     phi = table["influence"].to_numpy()
     first = [int(i) for i in np.argsort(-phi, kind="stable")[:MOST] if phi[i] > 0]
-    ids = [name for name in table.column_names if name not in COLUMNS]
+    ids = id_names(table)
     audited = {"label_error", "suggested_label"} <= set(table.column_names)
     head = ["row", *ids, "label", *(["suggested label"] if audited else [])]
+    head += ["because of"] if by_row else []
     words = len(head)
     head += ["influence φ", "change of the loss", *(["label wrong?"] if audited else []), "kept"]
-    numbers, explained = len(head), bool(by_row)
+    named = identified(table, ids, neighbours_of(reasons["rows"]))
     rows = []
     for line in table.take(first).to_pylist():
         reason = by_row.get(line["row"])
         cells = [str(line["row"]), *(text(line[name]) for name in ids), text(line["label"])]
         cells += [another(line)] if audited else []
+        cells += [in_short(reason)] if by_row else []
         cells += [rounded(line["influence"]), rounded(line.get("change"))]
         cells += [share(line["label_error"])] if audited else []
         cells += ["yes" if line["kept"] else "no"]
-        if explained:
-            cells.append(in_short(reason))
-        rows.append(HarmfulRow(cells, None if reason is None else detail(reason)))
-    if explained:
-        head.append("because of")
+        rows.append(HarmfulRow(cells, None if reason is None else detail(reason, ids, named)))
     harmful = int((phi > 0).sum())
     return HarmfulRows(
         head,
         words,
-        numbers,
         rows,
         harmful,
         validation_rows=reasons["validation_rows"],
@@ -164,8 +160,30 @@ def in_short(reason: Reason | None) -> str:
     return ", ".join(f"{text(each.get('name'))} = {value(each)}" for each in features[:FIRST])
 
 
-def detail(reason: Reason) -> dict[str, object]:
-    """Everything that is said of a row, as text."""
+def id_names(table: pa.Table) -> list[str]:
+    """The columns of influence.parquet that are the person's own."""
+    return [name for name in table.column_names if name not in COLUMNS]
+
+
+def neighbours_of(reasons: Sequence[Reason]) -> set[int]:
+    """The numbers of all of them, which are training rows."""
+    listed = (near.get("row") for reason in reasons for near in reason.get("neighbours", []))
+    return {row for row in listed if isinstance(row, int)}
+
+
+def identified(table: pa.Table, ids: Sequence[str], rows: set[int]) -> dict[int, list[str]]:
+    """Row ↦ its ids, of those rows that the table has."""
+    if not ids or not rows:
+        return {}
+    places = [i for i, row in enumerate(table["row"].to_pylist()) if row in rows]
+    lines = table.select(["row", *ids]).take(places).to_pylist()
+    return {line["row"]: [text(line[name]) for name in ids] for line in lines}
+
+
+def detail(
+    reason: Reason, ids: Sequence[str], named: Mapping[int, Sequence[str]]
+) -> dict[str, object]:
+    """Everything that is said of a row, as text; neighbours with their ``ids``."""
     features = [
         [
             text(each.get("name")),
@@ -182,15 +200,25 @@ def detail(reason: Reason) -> dict[str, object]:
         "features": [["feature", "value", "typical", "part of φ"], *features],
         "hurts": pairs(reason.get("hurts", []), "influence"),
         "helps": pairs(reason.get("helps", []), "influence"),
-        "neighbours": pairs(reason.get("neighbours", []), "distance"),
+        "neighbours": pairs(reason.get("neighbours", []), "distance", ids, named),
+        "neighbour_words": 2 + len(ids),
     }
 
 
-def pairs(listed: Sequence[Mapping[str, object]], key: str) -> list[list[str]]:
-    lines = [
-        [text(each.get("row")), text(each.get("label")), rounded(each.get(key))] for each in listed
-    ]
-    return [["row", "label", key], *lines]
+def pairs(
+    listed: Sequence[Mapping[str, object]],
+    key: str,
+    ids: Sequence[str] = (),
+    named: Mapping[int, Sequence[str]] | None = None,
+) -> list[list[str]]:
+    """Rows with their label and a number: the head and the lines."""
+    lines = []
+    for each in listed:
+        row = each.get("row")
+        known = (named or {}).get(row) if isinstance(row, int) else None
+        names = known or [""] * len(ids)
+        lines.append([text(row), *names, text(each.get("label")), rounded(each.get(key))])
+    return [["row", *ids, "label", key], *lines]
 
 
 def value(feature: Feature) -> str:
@@ -203,7 +231,8 @@ def rounded(number: object) -> str:
     if not isinstance(number, int | float):
         return ""
     try:
-        return f"{float(number):#.4g}" if math.isfinite(number) else ""
+        # Zeros are kept, a bare dot behind four digits is not.
+        return f"{float(number):#.4g}".removesuffix(".") if math.isfinite(number) else ""
     except OverflowError:
         return ""
 

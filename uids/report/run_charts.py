@@ -30,6 +30,7 @@ from uids.report.table import trained_on
 from uids.system.visible import visible
 
 LEAST = 0.5  # rows: where a bar on the logarithmic axis begins, so that one row has a height
+HEADROOM = 1.06  # heights of the highest bar on that axis, so that it ends below the frame
 STEP = 30  # pixels for each model
 
 
@@ -53,12 +54,14 @@ def influence_chart(phi: Array, pi: Array, kept: Array, chance: bool) -> Chart:
         "type": "quantitative",
         "title": "influence φ  (right of 0: the row harms)",
         "scale": {"zero": False, "nice": False},
-        "axis": {"format": "~s", "tickCount": 6},
+        # Of all numbers 0 alone needs no unit: "0k" is none.
+        "axis": {"format": "~s", "tickCount": 6, "labelExpr": "datum.value ? datum.label : '0'"},
     }
+    highest = LEAST * (max(row["all"] for row in rows) / LEAST) ** HEADROOM
 
     def bars(field: str, colour: str) -> dict[str, object]:
         counted = [row for row in rows if row[field]]
-        scale = {"type": "log", "domainMin": LEAST, "nice": False}
+        scale = {"type": "log", "domain": [LEAST, highest], "nice": False}
         axis = {"tickCount": 4, "format": "~s"}
         y = {"field": field, "type": "quantitative", "title": "training rows", "scale": scale}
         return {

@@ -12,7 +12,7 @@ import pyarrow as pa
 from uids.pipeline.describe import MOST_COLUMNS
 from uids.pipeline.metrics import Metrics, Part, PlainMeasures
 from uids.report.figures import influence_figure, selection_figure, write_png
-from uids.report.harmful_rows import harmful_rows, share, text
+from uids.report.harmful_rows import harmful_rows, id_names, share, text
 from uids.report.next_steps import next_steps
 from uids.report.page import render
 from uids.report.run_charts import influence_chart, models_chart, selection_chart
@@ -209,10 +209,11 @@ def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
         return []
     error = rows["label_error"].to_numpy()
     first = [int(i) for i in np.argsort(-error, kind="stable")[:MOST_LABELS] if error[i] > 0.5]
-    head = ["row", "label", "suggested label", "probability that it is wrong", "kept"]
+    words = ["row", *id_names(rows), "label", "suggested_label"]
+    head = [*words[:-1], "suggested label", "probability that it is wrong", "kept"]
     listed = [
         [
-            *(text(rows[name][i].as_py()) for name in ("row", "label", "suggested_label")),
+            *(text(rows[name][i].as_py()) for name in words),
             share(float(error[i])),
             "yes" if rows["kept"][i].as_py() else "no",
         ]

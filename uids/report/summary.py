@@ -36,7 +36,7 @@ def write_summary(folder: Path) -> str:
     with whole_or_damaged(folder / "*" / METRICS):
         pages = run_pages(folder, lines)
         sections = [*experiment_sections(report, runs), *points_sections(lines, pages)]
-        page = sweep_page(folder, sections, lines)
+        page = sweep_page(folder, sections, lines, runs)
     markdown = "\n".join(section.markdown() for section in sections)
     write_text(folder / "summary.csv", csv_text(lines))
     write_text(folder / "report.html", page)

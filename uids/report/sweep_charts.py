@@ -78,7 +78,11 @@ def over_key(
     charts = []
     for title, subset, full in panels:
         rows = [
-            {**point(line, subset, full, line is best), "x": x_value, "series": visible(name)}
+            {
+                **point(line, subset, full, marked(line, best, full)),
+                "x": x_value,
+                "series": visible(name),
+            }
             for name, curve in zip(names, curves.values(), strict=True)
             for x_value, line in zip(numeric_values(curve, key), curve, strict=True)
         ]
@@ -89,6 +93,11 @@ def over_key(
     if best is not None:
         legend.append(LegendEntry("best", HARM, "ring"))
     return ChartGroup(key, charts, legend)
+
+
+def marked(line: Line, best: Line | None, full: str) -> bool:
+    """Not on Γ, which has no full set: the least loss is no best of it."""
+    return bool(full) and line is best
 
 
 def point(line: Line, subset: str, full: str, best: bool) -> dict[str, object]:
@@ -141,7 +150,10 @@ def by_run(
     charts = []
     for title, subset, full in panels:
         rows = [
-            {**point(line, subset, full, line is best), "run": visible(curve_label(line, keys))}
+            {
+                **point(line, subset, full, marked(line, best, full)),
+                "run": visible(curve_label(line, keys)),
+            }
             for line in lines
         ]
         charts.append(Chart(title, run_spec(rows, bool(full)), heading=title))

@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from uids.report.page import render
-from uids.report.section import Section
-from uids.report.summary_csv import Line, varying
+from uids.report.section import Run, Section
+from uids.report.summary_csv import Line
+from uids.report.sweep_conclusion import best_points, commands, shared, title, who_chose
 
 FILES = {
     "summary.csv": "one line a run, every number",
@@ -18,7 +19,13 @@ FILES = {
 WRITTEN = ("summary.csv", "summary.md")  # together with the page, so that they are not looked for
 
 
-def sweep_page(folder: Path, sections: Sequence[Section], lines: Sequence[Line]) -> str:
+MOST_SETS = 5  # data sets whose sizes are told
+MOST_SETTINGS = 12  # shared ones that are named in a sentence; the table below has all
+
+
+def sweep_page(
+    folder: Path, sections: Sequence[Section], lines: Sequence[Line], runs: Sequence[Run]
+) -> str:
     """The page; the figures of the sections are written on the way."""
     figures = [(section, section.picture(folder)) for section in sections]
     files = [name for name in FILES if name in WRITTEN or (folder / name).is_file()]
@@ -26,12 +33,30 @@ def sweep_page(folder: Path, sections: Sequence[Section], lines: Sequence[Line])
         "sweep.html",
         name=folder.resolve().name,
         sections=figures,
-        keys=varying(lines),
+        title=title(lines),
+        best=best_points(lines),
+        who_chose=who_chose(lines),
+        data=data_sets(runs),
+        shared=shared(lines),
+        most_settings=MOST_SETTINGS,
+        commands=commands([run.metrics.get("command", "") for run in runs]),
         done=sum(line.ok for line in lines),
         total=len(lines),
         failed=[line for line in lines if line.status == "failed"],
         files=[(name, FILES[name]) for name in files],
     )
+
+
+def data_sets(runs: Sequence[Run]) -> list[str]:
+    """The sizes of each, of a few; the names alone of many."""
+    told = {}
+    for run in runs:
+        rows = run.metrics["dataset"]["rows"]
+        told[run.dataset] = (
+            f"{run.dataset}: {rows['train']:,} training, {rows['validation']:,} validation and "
+            f"{rows['test']:,} test rows"
+        )
+    return list(told.values() if len(told) <= MOST_SETS else told)
 
 
 def run_pages(folder: Path, lines: Sequence[Line]) -> dict[str, str]:

@@ -200,12 +200,14 @@ def cached(metrics: Metrics) -> str:
 
 
 def run_line(metrics: Metrics, overrides: Sequence[str]) -> str:
-    """What a person sees at the end of a point of a sweep."""
-    use = metrics.get("final", metrics["subset"])
-    full, final, part = metrics["full"]["test"], use["test"], "test"
-    if full is None or final is None:
-        full, final, part = metrics["full"]["validation"], use["validation"], "validation"
+    """What a person sees at the end of a point of a sweep: the figures of the sweep's table, which
+    has the subset's mean over its draws."""
+    part: Part = "validation" if metrics["full"]["test"] is None else "test"
+    full, subset = metrics["full"][part], metrics["subset"][part]
+    draws = len(metrics["subset"]["repeats"])
+    losses = [number(each and each["logloss"]) for each in (full, subset)]
+    mean = f"mean of {draws} draws, " if draws > 1 else ""
     return (
-        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss {final['logloss']:.4f} "
-        f"(full {full['logloss']:.4f}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
+        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss of the subset {losses[1]} "
+        f"({mean}full {losses[0]}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
     )

@@ -62,6 +62,17 @@ function setUpFilter(place, table) {
   });
 }
 
+// Not every system shows a scroll bar: words say that there are more columns.
+function tellOfMore(box) {
+  const hint = document.createElement("p");
+  hint.className = "sideways";
+  hint.textContent = "Scroll sideways for more columns →";
+  box.before(hint);
+  const look = () => { hint.hidden = box.scrollWidth <= box.clientWidth + 1; };
+  new ResizeObserver(look).observe(box);
+  look();
+}
+
 function setUpTables() {
   for (const place of document.querySelectorAll(".sortable")) {
     const table = place.querySelector("table");
@@ -75,6 +86,7 @@ function setUpTables() {
     });
     setUpFilter(place, table);
   }
+  document.querySelectorAll(".box").forEach(tellOfMore);
   for (const button of document.querySelectorAll(".why")) {
     const reason = button.closest("tbody").rows[1];
     const open = (yes) => {
