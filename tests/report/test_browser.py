@@ -32,6 +32,15 @@ return [...document.querySelectorAll("body *")].filter((each) => !each.closest("
   .map((each) => each.tagName + " " + each.textContent.slice(0, 40))
 """
 
+FITS = """
+return [...document.querySelectorAll(".table > .box")].every(
+  (b) => b.scrollWidth <= b.clientWidth + 1)
+"""
+HINTED = """
+return [...document.querySelectorAll(".table > .box")].every(
+  (b) => b.previousElementSibling.hidden === (b.scrollWidth <= b.clientWidth + 1))
+"""
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
@@ -84,6 +93,8 @@ def test_nothing_is_cut_off_on_a_phone_or_a_desk(name, browser, pages, kept):
             browser.show(pages[name], width, theme)
             assert browser.ask("return document.documentElement.scrollWidth") == width
             assert browser.ask(BEYOND) == []
+            assert browser.ask(HINTED), "a table that is wider than its box says so"
+            assert width < 1400 or browser.ask(FITS), "on a desk every column is in sight"
             drawn = len(browser.all("figure.chart svg"))
             assert drawn == len(browser.all(".group:not([hidden]) figure, main > section > figure"))
             browser.picture(kept / f"{name}-{width}-{theme}.png")

@@ -15,11 +15,12 @@ from page_reader import Page
 
 import uids
 from uids.pipeline.row_table import row_table
-from uids.report.harmful_rows import harmful_rows
+from uids.report.harmful_rows import harmful_rows, rounded
 from uids.report.next_steps import next_steps, with_word
 from uids.report.page import TEMPLATES, environment, render
 from uids.report.run import read_metrics, rebuild_run, write_run
 from uids.report.run_charts import influence_chart
+from uids.report.run_page import wrong_labels
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&{{7*7}}\u2028\u202e]]>-->"
 LIMIT = 3_000_000  # bytes
@@ -120,6 +121,8 @@ def test_the_bars_of_the_influence_hold_every_row():
     every, some, _ = spec["layer"][0]["layer"]
     assert sum(row["all"] for row in every["data"]["values"]) == 500
     assert sum(row["kept"] for row in some["data"]["values"]) == kept.sum()
+    highest = every["encoding"]["y"]["scale"]["domain"][1]
+    assert highest > max(row["all"] for row in every["data"]["values"]), "below the frame"
 
 
 def test_harmful_rows_are_listed_without_reasons(sigmoid):
@@ -142,6 +145,29 @@ def test_reasons_stand_beside_their_rows(sigmoid):
     assert "mean radius = 3.250, mean texture = 2.250" in page.text
     assert "numbered as in their file" in page.text
     assert "reasons.json" in page.links
+
+
+def test_rows_and_neighbours_are_shown_by_the_persons_ids(sigmoid):
+    table = pq.read_table(sigmoid / "influence.parquet")
+    names = [f"c-{row}" for row in table["row"].to_pylist()]
+    table = table.append_column("customer", pa.array(names))
+    first = most_harmful(sigmoid)
+    write_reasons(sigmoid, first)
+    reasons = json.loads((sigmoid / "reasons.json").read_text())
+    for each in reasons["rows"]:
+        each["neighbours"] = [{"row": table["row"][3].as_py(), "label": "x", "distance": 1.0}]
+    (sigmoid / "reasons.json").write_text(json.dumps(reasons))
+    found = harmful_rows(sigmoid, table)
+    assert found.head[:3] == ["row", "customer", "label"]
+    assert found.head[found.words - 1] == "because of"
+    assert found.rows[0].reason["neighbours"][1][1] == names[3]
+    head, *lines = wrong_labels(read_metrics(sigmoid), table)
+    assert head[1] == "customer"
+    assert all(line[1] == f"c-{line[0]}" for line in lines)
+
+
+def test_four_digits_have_no_bare_dot():
+    assert [rounded(each) for each in (1357.2, 13.5, 3.25)] == ["1357", "13.50", "3.250"]
 
 
 @pytest.mark.parametrize(

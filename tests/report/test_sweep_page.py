@@ -12,6 +12,8 @@ from uids.report.points import points_sections
 from uids.report.summary import write_summary
 from uids.report.summary_csv import Line
 from uids.report.sweep_charts import best_line, sweep_charts
+from uids.report.sweep_conclusion import best_points, commands
+from uids.report.table import run_line
 
 FIELDS = [
     f"{model}_{part}_{measure}"
@@ -63,11 +65,18 @@ def read(folder):
     return Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
-def test_the_folder_is_named_once(swept):
+def test_the_page_begins_with_what_was_swept_and_what_came_of_it(swept):
     page = read(swept)
-    assert "<title>uids: sweep</title>" in page.raw
-    assert "<h1>sweep</h1>" in page.raw
-    assert "4 of 5 runs done" in page.text
+    assert "<h1>Sweep over sampler and ratio on breast_cancer</h1>" in page.raw
+    assert "sweep · 4 of 5 runs done" in page.text
+    with open(swept / "summary.csv", newline="") as file:
+        done = [line for line in csv.DictReader(file) if line["status"] == "ok"]
+    best = min(done, key=lambda line: float(line["subset_test_logloss"]))
+    figures = [float(best[f"difference_test_logloss{end}"]) for end in ("", "_se")]
+    assert "{:+.4f} ± {:.4f} to the full set's".format(*figures) in page.text
+    assert page.text.index("The test rows chose the point") < page.text.index("All runs")
+    assert "285 training" in page.text or "284 training" in page.text
+    assert "noise=0.2" in page.text[: page.text.index("All runs")]
     assert "bad failed: ratio must be …" in page.text
 
 
@@ -82,7 +91,7 @@ def test_links_lead_to_the_pages_of_the_runs(swept):
 def test_every_column_and_the_best_point_are_there(swept):
     page = read(swept)
     heads = re.findall(r"<th scope=col[^>]*>(.*?)</th>", page.raw)
-    assert heads == [
+    assert heads[:14] == [
         *("sampler", "sampler.alpha", "ratio", "kept", "test logloss: full", "subset", "± draws"),
         *("difference", "± rows", "accuracy: full", "subset", "seconds", "run", "status"),
     ]
@@ -92,6 +101,15 @@ def test_every_column_and_the_best_point_are_there(swept):
     best = min(done, key=lambda line: float(line["subset_test_logloss"]))
     assert best["run"] in marked
     assert f"{float(best['difference_test_logloss_se']):.4f}" in marked
+
+
+def test_the_line_of_a_point_has_the_number_of_the_table(swept):
+    with open(swept / "summary.csv", newline="") as file:
+        line = next(csv.DictReader(file))
+    metrics = json.loads((swept / line["run"] / "metrics.json").read_text())
+    shown = f"{float(line['subset_test_logloss']):.4f}"
+    assert f"{metrics['final']['test']['logloss']:.4f}" != shown, "one draw is not their mean"
+    assert f"test logloss of the subset {shown} (mean of 2 draws, full" in run_line(metrics, [])
 
 
 def test_the_paired_error_is_that_of_the_metrics(swept):
@@ -115,6 +133,26 @@ def test_there_are_charts_over_each_numeric_key_with_the_other_in_the_legend(lin
     assert points["encoding"]["x"]["scale"] == {"type": "log"}, "0.1 to 50"
     (best,) = ring["data"]["values"]
     assert best["y"] == min(line.numbers["subset_test_logloss"] for line in lines)
+    gamma = groups[0].charts[-1]
+    assert gamma.heading.startswith("Γ")
+    assert not any(row["best"] for layer in gamma.spec["layer"] for row in layer["data"]["values"])
+
+
+def test_points_of_different_problems_are_not_compared(lines):
+    shifted = [
+        Line(line.run, "ok", {**line.config, "noise": noise}, line.numbers)
+        for line, noise in zip(lines, (0.0, 0.0, 0.0, 0.3, 0.3, 0.3), strict=True)
+    ]
+    told = best_points(shifted)
+    assert [sentence.split(":")[0] for sentence in told] == ["noise=0.0", "noise=0.3"]
+
+
+def test_a_grid_is_run_again_by_one_command():
+    points = [f"uids noise=0.2 sampler={s} ratio={r}" for s in ("a", "b") for r in (0.5, 0.7)]
+    assert commands(points) == ["uids -m noise=0.2 sampler=a,b ratio=0.5,0.7"]
+    assert commands(points[:3]) == points[:3], "no grid"
+    lists = ["uids a=[1,2]", "uids a=[3]"]
+    assert commands(lists) == lists, "commas would be read as further points"
 
 
 def test_without_a_numeric_key_each_run_is_a_point():

@@ -101,8 +101,13 @@ def who_chose(lines: Sequence[Line]) -> str:
 
 
 def shared(lines: Sequence[Line]) -> list[list[str]]:
-    """Settings that all points have alike: key and value, the most telling first."""
-    keys = [key for key in lines[0].config if all(key in line.config for line in lines)]
+    """Settings that all points that were run have alike: key and value, the most telling first."""
+    lines = [line for line in lines if line.ok]
+    keys = (
+        [key for key in lines[0].config if all(key in line.config for line in lines)]
+        if lines
+        else []
+    )
     alike = [key for key in keys if len({line.shown(key) for line in lines}) == 1]
     alike = [key for key in alike if key not in IDLE and not is_of(key, "sweep")]
     first = [key for key in FIRST if key in alike]

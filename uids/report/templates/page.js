@@ -86,7 +86,7 @@ function setUpTables() {
     });
     setUpFilter(place, table);
   }
-  document.querySelectorAll(".box").forEach(tellOfMore);
+  document.querySelectorAll(".table > .box").forEach(tellOfMore);
   for (const button of document.querySelectorAll(".why")) {
     const reason = button.closest("tbody").rows[1];
     const open = (yes) => {
