@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uids
+from uids.report.advice import other_advice
 from uids.report.apply import apply_run, records
 from uids.report.run import write_run
 
@@ -119,3 +120,25 @@ def test_parquet_and_libsvm(tmp_path):
             assert "# a remark\n\n" in text
             found = [line for line in text.splitlines(keepends=True) if line.strip("# \n")]
             assert [line for line in found if ":" in line] == [lines[k] for k in stays]
+
+
+@pytest.mark.parametrize(
+    ("use", "final", "ratio", "differs"),
+    [
+        ("subset", "subset", 0.9, False),
+        ("full", "subset", 1.0, False),
+        ("full_plus_validation", "full+validation", 0.9, False),
+        ("full", "subset", 0.9, True),
+        ("tuned_full_plus_validation", "full+validation", 0.9, True),
+    ],
+)
+def test_a_run_that_advises_another_model_than_its_own_says_so(use, final, ratio, differs):
+    words = "the full training set, C tuned (C = 10)"
+    metrics = {
+        "config": {"final": final, "ratio": ratio},
+        "conclusion": {"use": use, "sentence": f"Use {words}: a test logloss of 0.1: or so."},
+    }
+    note = other_advice(metrics)
+    assert note.startswith(f"note: this run advised {words}; its model is that of the ") == differs
+    assert bool(note) == differs
+    assert other_advice({**metrics, "selection": {"reason": ""}}) == ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from uids.app.parser import Parser
-from uids.app.terminal import say
+from uids.app.terminal import complain, say
 from uids.errors import UidsError
 
 
@@ -31,6 +31,7 @@ def apply(words: Sequence[str]) -> int:
 
     gone, count = apply_run(run, file, out)
     say(f"dropped {gone:,} of {count:,} rows; the others are in {out}")
+    note_advice(run)
     return 0
 
 
@@ -43,4 +44,14 @@ def predict(words: Sequence[str]) -> int:
     for line in predicted.unseen:
         say(line)
     say(f"{predicted.rows:,} rows are predicted in {out}")
+    note_advice(run)
     return 0
+
+
+def note_advice(run: Path) -> None:
+    """On stderr, where the run advises another model than its own."""
+    from uids.report.advice import advice_of
+
+    note = advice_of(run)
+    if note:
+        complain(note)

@@ -160,7 +160,7 @@ def models_chart(baselines: Mapping[str, Baseline], use: str) -> Chart | None:
     )
     legend = [LegendEntry("other models", KEPT)]
     if any(each.name == use for each in found):
-        legend.insert(0, LegendEntry("the model to use", HARM))
+        legend.insert(0, LegendEntry("the advised model", HARM))
     return Chart("Differences of the test logloss to that of the full training set", spec, legend)
 
 

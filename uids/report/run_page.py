@@ -40,7 +40,7 @@ FILES = {
     "dropped.csv": "the rows that were dropped",
     "subset.csv": "the numbers of the rows that were kept",
     "validation.csv": "the numbers of the validation rows",
-    "model.npz": "the model to use, with its encoder",
+    "model.npz": "the model of this run (of what final says), with its encoder",
     "reasons.json": "why the most harmful rows harm",
     "uids.log": "the log",
     ".hydra/config.yaml": "the config as composed",

@@ -48,8 +48,10 @@ def change(before: float | None, after: float | None) -> str:
 
 
 def comparison(metrics: Metrics) -> list[list[str]]:
-    """Full against subset, for each measure and each part: the head and the lines."""
-    rows = [["", "", "full", "subset", "difference"]]
+    """Full against subset, for each measure and each part: the head and the lines. A subset of all
+    rows differs by what was chosen beside the rows, C first of all."""
+    everything = metrics["subset"]["size"] == metrics["dataset"]["rows"]["train"]
+    rows = [["", "", "full", "chosen" if everything else "subset", "difference"]]
     for part in PARTS:
         full, subset = metrics["full"][part], metrics["subset"][part]
         if full is None or subset is None:
