@@ -9,6 +9,7 @@ import pytest
 
 # Seeded moments of each kind of fault. UIDS_FAULTS=40 tries that many, for a long look.
 SEEDS = int(os.environ.get("UIDS_FAULTS", "2"))
+LONG = "UIDS_FAULTS" in os.environ
 # The keys of metrics.json that are of the moment, or of the place in which the data files lie.
 OF_THE_MOMENT = ("seconds", "environment", "cache", "command", "identity")
 

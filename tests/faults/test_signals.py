@@ -6,7 +6,7 @@ import signal
 import pytest
 from faulted import Fault
 
-from .conftest import COMMANDS, SEEDS, moments, results, unfinished
+from .conftest import COMMANDS, LONG, SEEDS, moments, results, unfinished
 
 SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 SAID = {"SIGTERM": "ended by SIGTERM", "SIGINT": "interrupted"}
@@ -54,6 +54,7 @@ def test_a_signal_while_files_are_written(runner, undisturbed, work, command, na
         tally(f"{name} while files are written", command.split()[0])
 
 
+@pytest.mark.skipif(not LONG, reason="by the clock, not by seeded moments: make soak does it")
 @pytest.mark.parametrize("name", SIGNALS)
 def test_a_signal_at_any_time(runner, undisturbed, work, name, tally):
     expected, _ = undisturbed("sweep")

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from .conftest import ROWS, SEEDS, results, unfinished
+from .conftest import LONG, ROWS, SEEDS, results, unfinished
 
 pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
 
@@ -69,6 +69,7 @@ def expected(runner, tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+@pytest.mark.skipif(not LONG, reason="by the clock, not by seeded moments: make soak does it")
 @pytest.mark.parametrize("seed", range(max(1, SEEDS // 4)))
 @pytest.mark.parametrize("stop", STOPS)
 def test_workers_end_with_their_sweep(runner, work, expected, stop, seed, tally):

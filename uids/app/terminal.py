@@ -13,12 +13,13 @@ from uids.system.visible import visible, visible_lines
 
 
 def say(text: object = "") -> None:
-    print(visible_lines(str(text)), flush=True)
+    # The end of the line with the line: a signal may come between two writes.
+    print(visible_lines(str(text)) + "\n", end="", flush=True)
 
 
 def complain(text: object) -> None:
     """One line on stderr."""
-    print(visible(str(text)), file=sys.stderr, flush=True)
+    print(visible(str(text)) + "\n", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
