@@ -16,7 +16,8 @@ PATIENCE = 2  # ratios in a row that are worse than the best, after which a walk
 POOLED = 1_000  # validation rows, beyond which they judge well enough by themselves
 FEW = 100  # validation rows, below which they cannot judge C, and hardly what to drop
 FEW_LEVEL = 0.05  # at which such few rows have to be sure
-CARE = 0.5  # of the care with which few rows choose C and the weight: so much is enough with more
+CARE = 0.5  # standard errors: a C or a weight that is better by less is left for a plainer one
+FEW_CARE = 2.0  # the same where validation rows are few
 ROUNDING = 1e-6  # of a measure: fits that are only judged are no more exact
 ROUNDS = 2  # how often C and the weight are gone through in turn
 
@@ -153,7 +154,7 @@ class Walk:
         return first
 
     def plainest(self, judged: Sequence[Judged]) -> Judged:
-        return plainest(judged, self.steps, 1.0 if self.few else CARE)
+        return plainest(judged, self.steps, FEW_CARE if self.few else CARE)
 
     def steps(self, candidate: Candidate) -> float:
         """How far C and the weight are from where they start, in places of their lists."""
