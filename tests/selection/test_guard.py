@@ -40,6 +40,22 @@ def test_the_guard_wants_a_gain_beyond_its_uncertainty():
     assert guarded([wild, large], base, LEVEL) is large
 
 
+def test_a_model_that_is_sure_of_itself_has_more_to_lose_where_rows_are_few():
+    """All thirty rows gain a little, by a model that would lose much on a wrong label."""
+    rows = 30
+    base = nothing(rows)
+    sure = HeldOut(
+        np.full(rows, -0.3),
+        np.tile([1 - 1e-4, 1e-4], (rows, 1)),
+        np.zeros(rows, dtype=np.int64),
+    )
+    bold = Judged(replace(BASE, ratio=0.9), sure)
+    modest = judged(np.full(rows, -0.3))
+    assert guarded([bold], base, LEVEL) is bold
+    assert guarded([bold], base, LEVEL, wrong_labels=True) is None
+    assert guarded([modest], base, LEVEL, wrong_labels=True) is modest
+
+
 def test_the_guard_is_stricter_with_few_rows():
     """The same differences, seen in 30 rows or in 3,000: rows that were not seen could outweigh
     a gain of the first."""

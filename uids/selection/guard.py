@@ -4,7 +4,8 @@
 ``level``, lies below 0. With few rows a t interval is too short, since the rows that dropping would
 harm most may not be among them. So the interval also counts UNSEEN imaginary rows, each harmed by
 as much as any row's loss changed: that is hard to outweigh for 30 rows, and does not matter for
-1,000.
+1,000. Where validation rows are few, such a row has a wrong label if that costs more: rows that are
+dropped can leave two classes that a line divides, and a model that is sure of itself.
 
 **C and the weight of the validation rows**, which nobody can leave out: the plainest of those that
 are not worse than the best by more than ``care`` standard errors, or whose loss to it ``care``
@@ -26,14 +27,15 @@ UNSEEN = 3  # imaginary rows: where none of n rows was harmed, up to 3 / n may b
 WORTH = 0.005  # of the loss: a gain that a person would want to know of
 
 
-def upper_bound(differences: Array, level: float) -> float:
-    """The upper end of the guard's interval; below 0, the gain is beyond its uncertainty."""
-    return t_interval(with_unseen(differences), 2 * level)[1]
+def upper_bound(differences: Array, level: float, least: float = 0.0) -> float:
+    """The upper end of the guard's interval; below 0, the gain is beyond its uncertainty. ``least``
+    is what an imaginary row is harmed by at least."""
+    return t_interval(with_unseen(differences, least), 2 * level)[1]
 
 
-def with_unseen(differences: Array) -> Array:
+def with_unseen(differences: Array, least: float = 0.0) -> Array:
     """The differences and those of the imaginary rows."""
-    return np.concatenate([differences, np.full(UNSEEN, largest(differences))])
+    return np.concatenate([differences, np.full(UNSEEN, largest(differences, least))])
 
 
 def largest(differences: Array, least: float = 0.0) -> float:
@@ -41,10 +43,17 @@ def largest(differences: Array, least: float = 0.0) -> float:
     return max(float(np.abs(differences).max()), least)
 
 
-def guarded(judged: Sequence[Judged], base: Judged, level: float) -> Judged | None:
-    """The candidate to take in place of ``base``; None where it stays."""
-    passed = [each for each in judged if upper_bound(each.against(base), level) < 0]
-    return min(passed, key=lambda each: each.mean, default=None)
+def guarded(
+    judged: Sequence[Judged], base: Judged, level: float, wrong_labels: bool = False
+) -> Judged | None:
+    """The candidate to take in place of ``base``; None where it stays. ``wrong_labels``: imaginary
+    rows may have them."""
+
+    def passes(each: Judged) -> bool:
+        least = each.wrong_label - base.wrong_label if wrong_labels else 0.0
+        return upper_bound(each.against(base), level, least) < 0
+
+    return min(filter(passes, judged), key=lambda each: each.mean, default=None)
 
 
 def plainest(

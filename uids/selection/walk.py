@@ -214,7 +214,7 @@ class Walk:
             level = self.settings.choose.level
             if self.few:
                 level = min(level, FEW_LEVEL)
-            return guarded(dropping, tuned, level) or tuned
+            return guarded(dropping, tuned, level, wrong_labels=self.few) or tuned
         if not dropping:
             if self.trials.refused:
                 raise UidsError(self.trials.refused[-1])
