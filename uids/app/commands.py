@@ -40,7 +40,7 @@ def plugins(arguments: Sequence[str]) -> int:
     with redirect_stdout(sys.stderr):  # whatever a module prints when it is imported
         entries = [entry for registry in REGISTRIES.values() for entry in registry.entries()]
         rows = [plugin_row(entry) for entry in entries]
-        rows += [stray_row(point) for point in stray()]
+        rows += [stray_row(point) for point in sorted(stray(), key=lambda point: point.group)]
     if as_json:
         say(json.dumps(rows, indent=1))
     else:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any
 
 from uids import __version__
@@ -37,8 +37,8 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 def stray() -> tuple[EntryPoint, ...]:
     """Entry points of groups that look like ours and that nobody reads: a letter is wrong."""
-    groups = sorted({point.group for point in entry_points() if point.group.startswith("uids.")})
-    return tuple(point for group in groups if group not in GROUPS for point in installed(group))
+    points = [point for package in distributions() for point in package.entry_points]
+    return tuple(p for p in points if p.group.startswith("uids.") and p.group not in GROUPS)
 
 
 @dataclass(frozen=True)
