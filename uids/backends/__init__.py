@@ -6,7 +6,7 @@ nothing of losses, solvers or models.
 
 from uids.backends.adopted import AdoptedBackend, adopt, adopt_backend
 from uids.backends.backend import Backend
-from uids.backends.handed import handed, read_only
+from uids.backends.handed import handed, read_only, writable
 from uids.backends.matrix import Array, Matrix
 from uids.backends.stacked import stack
 
@@ -20,4 +20,5 @@ __all__ = [
     "handed",
     "read_only",
     "stack",
+    "writable",
 ]
