@@ -22,7 +22,7 @@ from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.adopted import AdoptedOperator
 
-FITTED = ("theta", "probabilities", "losses", "curvature")  # what a fitted model has
+FITTED = ("theta", "losses", "curvature")  # what every fitted model has
 IMPROBABLE = 1e-4  # how far the probabilities of a row may be from a sum of 1: float32 is within
 
 
