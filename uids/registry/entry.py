@@ -7,9 +7,10 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any
 
+from uids import __version__
 from uids.errors import UidsError, one_line
 
 METHOD = {  # what makes an object a component of its kind
@@ -21,12 +22,23 @@ METHOD = {  # what makes an object a component of its kind
     "network": "build",
 }
 
+GROUPS = tuple(f"uids.{kind}s" for kind in METHOD)  # of entry points
+
+API = 1  # the version of what is asked of a component; raised when that changes
+APIS = (1,)  # those that this uids keeps to
+
 
 @cache
 def installed(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of one group; the seam at which tests put made-up ones. Kept, since a
     search through all installed packages takes some 10 ms and Hydra asks often."""
     return tuple(entry_points(group=group))
+
+
+def stray() -> tuple[EntryPoint, ...]:
+    """Entry points of groups that look like ours and that nobody reads: a letter is wrong."""
+    points = [point for package in distributions() for point in package.entry_points]
+    return tuple(p for p in points if p.group.startswith("uids.") and p.group not in GROUPS)
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,14 @@ class Entry:
         of = "" if self.package == "uids" else f" of package {self.package!r} {self.version}"
         return f"{self.kind} {self.name!r}{of}"
 
+    @property
+    def shadowed(self) -> str:
+        """What is told of a name that uids itself has."""
+        return (
+            f"{self.who} is not used: uids itself has a {self.kind} of that name, and is; the "
+            "package can be uninstalled, or give it another"
+        )
+
     def is_of(self, cls: type) -> bool:
         """Whether the entry names this very class, by whatever way it is exported; nothing is
         imported for the answer."""
@@ -54,6 +74,10 @@ class Entry:
         for part in attribute.split("."):
             named = getattr(named, part, None)
         return named is cls
+
+    def api_of(self, cls: type) -> object:
+        """The version of the contract that a class says it is written for; 1 where it is silent."""
+        return getattr(cls, "uids_api", APIS[0])
 
     def load(self) -> type:
         """Import the class, or say in one line why that cannot be done and who can mend it."""
@@ -76,6 +100,12 @@ class Entry:
         method = METHOD[self.kind]
         if not callable(getattr(named, method, None)):
             raise UidsError(f"{who} has no method {method!r}, which every {self.kind} needs")
+        if self.api_of(named) not in APIS:
+            keeps = " and ".join(str(version) for version in APIS)
+            raise UidsError(
+                f"{who} is written for version {self.api_of(named)} of uids' contract (uids_api), "
+                f"and uids {__version__} keeps to {keeps}: install versions of both that agree"
+            )
         if any(field.name == "name" for field in dataclasses.fields(named)):
             raise UidsError(f"{who} has a field 'name'; that word is taken by the registry")
         return named
