@@ -30,6 +30,7 @@ ROOMS = (
     "pipeline",
     "estimators",
     "report",
+    "testing",
     "app",
 )
 
