@@ -6,11 +6,27 @@ from collections.abc import Callable
 
 from uids.errors import UidsError, unknown
 from uids.registry import Chosen
-from uids.testing import backends, curvatures, leverages, models
+from uids.testing import (
+    backends,
+    curvatures,
+    datasets,
+    leverages,
+    models,
+    samplers,
+    solvers,
+)
 from uids.testing.check import Check
 from uids.testing.config import config
 
 LOOKS: dict[str, tuple[Callable[[Chosen], None], ...]] = {
+    "dataset": (
+        datasets.load,
+        datasets.determinism,
+        datasets.no_sharing,
+        datasets.here,
+        datasets.fingerprint,
+        datasets.changed_file,
+    ),
     "backend": (
         backends.products,
         backends.adjoint,
@@ -50,6 +66,27 @@ LOOKS: dict[str, tuple[Callable[[Chosen], None], ...]] = {
         leverages.leave_one_out,
         leverages.feature_slopes,
         leverages.moves,
+    ),
+    "solver": (
+        solvers.one_vector,
+        solvers.several_vectors,
+        solvers.small,
+        solvers.ill_conditioned,
+        solvers.honesty,
+        solvers.cut_short,
+        solvers.determinism,
+        solvers.no_mutation,
+        solvers.curvature,
+    ),
+    "sampler": (
+        samplers.range_of_pi,
+        samplers.constant_phi,
+        samplers.ties,
+        samplers.one_row,
+        samplers.determinism,
+        samplers.no_mutation,
+        samplers.gradient_bound,
+        samplers.alpha,
     ),
 }
 

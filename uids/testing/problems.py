@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from uids.backends import Array, Matrix
 from uids.backends.numpy import Numpy
-from uids.models import Rows
+from uids.models import AdoptedFitted, Rows
 from uids.models.adopted import adopt_model
 from uids.scoring.influence import Influence, influence_at
 from uids.scoring.scores import Scores
@@ -108,10 +108,15 @@ class Made(Operator):
 
 
 @cache
+def fit_of_all() -> AdoptedFitted:
+    return adopt_model("logreg").fit(rows_of(60, 5))
+
+
+@cache
 def influence(n: int = 60) -> Influence:
     """Of the first n of 60 rows on 20 others, at a logistic regression of all 60."""
     train, judges = rows_of(60, 5), rows_of(20, 5, seed=9)
-    fitted = adopt_model("logreg").fit(train)
+    fitted = fit_of_all()
     some = train.take(np.arange(n))
     return influence_at(fitted.curvature(train), some, judges, adopt_solver("direct"))
 
@@ -119,11 +124,10 @@ def influence(n: int = 60) -> Influence:
 def scores(phi: Array | None = None, n: int = 60) -> Scores:
     """Real ones, or with other φ in their place; the arrays are the caller's own."""
     found = influence(n)
-    fitted = adopt_model("logreg").fit(rows_of(60, 5))
-    loss = fitted.losses(found.train)
+    fitted = fit_of_all()
     return Scores(
         phi=(found.phi if phi is None else phi).copy(),
-        loss=loss.copy(),
+        loss=fitted.losses(found.train).copy(),
         y=found.train.y.copy(),
         influence=found,
         full=fitted,
