@@ -26,6 +26,7 @@ ROOMS = (
     "models",
     "scoring",
     "samplers",
+    "plugin",
     "selection",
     "pipeline",
     "estimators",
