@@ -14,6 +14,7 @@ from uids.registry import REGISTRIES
 from uids.system.files import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
+LONGEST = 24  # characters of a name: beyond them the lines of the files would be too long
 
 
 def new(arguments: Sequence[str]) -> int:
@@ -41,10 +42,11 @@ def new(arguments: Sequence[str]) -> int:
 
 def checked_name(name: str, kind: str) -> str:
     plain = name.replace("-", "_")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", plain) or keyword.iskeyword(plain):
+    wrong = not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", plain) or keyword.iskeyword(plain)
+    if wrong or len(plain) > LONGEST:
         raise UidsError(
-            f"a name is made of small letters, digits and _, and begins with a letter; {name!r} "
-            "is not"
+            f"a name has at most {LONGEST} small letters, digits and single _, and begins with a "
+            f"letter; {name!r} does not"
         )
     taken = [entry for entry in REGISTRIES[kind].entries() if entry.name == plain]
     if taken:

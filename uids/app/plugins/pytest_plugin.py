@@ -1,5 +1,5 @@
-"""The plugin of pytest: ``pytest --uids-plugin uids-sampler-power`` adds the checks of the package's
-own components to whatever else is collected. Nothing is imported unless that is asked for."""
+"""The plugin of pytest: ``pytest --uids-plugin uids-sampler-power`` adds the checks of that
+package's components to whatever else is collected. Nothing is imported unless it is asked for."""
 
 from __future__ import annotations
 
