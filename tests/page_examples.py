@@ -3,7 +3,8 @@
 A python block is an example, and so is each line of a block that is indented or whose language is
 bash or none: ``uids …``, ``make run …``, ``head FILE`` or ``pip install -e ./DIR``. Blocks of other
 languages only show something; one whose first lines are a comment with a file's name is that file.
-In the text, `uids …` and `make run ARGS=…` are examples, unless they have a placeholder: `uids report DIR`.
+In the text, `uids …` and `make run ARGS=…` are examples, unless they have a placeholder: `uids
+report DIR`.
 
 A comment right before says that something is not run: <!-- not run: why -->. Before a block, a
 paragraph or a table it is about all of it, before backticks about those.

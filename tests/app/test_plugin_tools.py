@@ -113,7 +113,7 @@ def test_pytest_imports_nothing_of_it_until_it_is_asked(tmp_path):
         "    assert 'uids.app.plugins.pytest_plugin' in sys.modules\n"
         "    assert not {'numpy', 'hydra', 'uids.registry'} & set(sys.modules)\n"
     )
-    words = ["-q", "-p", "no:cacheprovider", "-p", "uids.app.plugins.pytest_plugin"]
+    words = ["-q", "-p", "no:cacheprovider"]
     others = ["-p", "no:hypothesispytest", "-p", "no:anyio", "-p", "no:cov", "-p", "no:xdist"]
     command = [sys.executable, "-m", "pytest", *words, *others, "test_light.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

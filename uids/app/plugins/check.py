@@ -17,7 +17,7 @@ def check(arguments: Sequence[str]) -> int:
     parser.add_argument("name", help="of a package, or of a component")
     parser.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="fields of the component")
     parser.add_argument("--only", metavar="CHECK", help="this check alone")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     fields = dict(read_field(word) for word in given.fields)
     entries = found(given.name)
     if fields and len(entries) > 1:

@@ -23,7 +23,7 @@ def new(arguments: Sequence[str]) -> int:
     parser.add_argument("name", help="of the component, as in sampler=NAME")
     parser.add_argument("--kind", required=True, choices=sorted(REGISTRIES), help="what it is")
     parser.add_argument("folder", nargs="?", type=Path, help="by default ./uids-KIND-NAME")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)  # DIR may stand behind --kind
     name, kind = checked_name(given.name, given.kind), given.kind
     package = f"uids-{kind}-{name.replace('_', '-')}"
     folder: Path = given.folder or Path(package)
