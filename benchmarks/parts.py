@@ -220,6 +220,22 @@ def reading(bench: Any) -> None:
     bench.save()
 
 
+def guards(bench: Any) -> None:
+    import guards as guarded
+
+    bench.section("g. Guards of plugins in one whole run, in products X V")
+    bench.say(
+        "",
+        "A backend, a solver, a model and a sampler as if of other packages. The residual is one "
+        "product with H, and leaves X s, without which φ would take one product X V more.",
+        *("", "| X | X V, ms | tried once | looked at | residual |", "|---|---|---|---|---|"),
+    )
+    for row in guarded.measure(bench.quick):
+        parts = " | ".join(f"{row[kind]:.2f}" for kind in ("tried once", "looked at", "residual"))
+        bench.say(f"| {row['shape']} | {1e3 * row['product']:.1f} | {parts} |")
+    bench.save()
+
+
 def spell(seconds: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
 
@@ -254,4 +270,5 @@ PARTS: dict[str, Any] = {
     "d": large,
     "e": growth,
     "f": reading,
+    "g": guards,
 }

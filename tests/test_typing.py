@@ -50,7 +50,7 @@ BEHIND = {
     ],
     "uids.models:RowForms": [
         "uids.models.logistic.leverage:LogisticForms",
-        "uids.models.adopted:AdoptedForms",
+        "uids.models.blamed_forms:BlamedForms",
     ],
     "uids.solvers:Operator": [
         "uids.models.logistic.curvature:LogisticCurvature",

@@ -36,14 +36,19 @@ def check_types(cls: type, values: Mapping[str, Any]) -> None:
     float, bool and str, each perhaps with None. A ValueError says which is wrong."""
     hints = get_type_hints(cls)
     for name, value in values.items():
-        union = get_origin(hints[name]) in (Union, UnionType)
-        allowed = get_args(hints[name]) if union else (hints[name],)
-        simple = [t for t in allowed if t in (int, float, bool, str, type(None))]
-        if len(simple) < len(allowed):
-            continue
-        fits = any(type(value) is t or (t in (int, float) and _is_number(value, t)) for t in simple)
-        names = " or ".join("None" if t is type(None) else t.__name__ for t in simple)
-        require(fits, name, names, value)
+        check_type(name, hints[name], value)
+
+
+def check_type(name: str, hint: object, value: object) -> None:
+    """Of one value; any other hint than those passes."""
+    union = get_origin(hint) in (Union, UnionType)
+    allowed = get_args(hint) if union else (hint,)
+    simple = [t for t in allowed if t in (int, float, bool, str, type(None))]
+    if len(simple) < len(allowed):
+        return
+    fits = any(type(value) is t or (t in (int, float) and _is_number(value, t)) for t in simple)
+    names = " or ".join("None" if t is type(None) else t.__name__ for t in simple)
+    require(fits, name, names, value)
 
 
 def _is_number(value: Any, kind: type) -> bool:
@@ -76,11 +81,14 @@ class Blame:
 
     A ``UidsError`` is meant for the user already, or blames somebody else, and passes as it is; so
     does what is named by ``but``. Each call into a component stands in a context of its own, and
-    the innermost decides.
+    the innermost decides. What a component hands over is looked at unless it is ``trusted``: one of
+    uids itself, which its own tests prove.
     """
 
-    def __init__(self, who: str, but: tuple[type[Exception], ...] = ()) -> None:
-        self.who = who
+    def __init__(
+        self, who: str, but: tuple[type[Exception], ...] = (), trusted: bool = False
+    ) -> None:
+        self.who, self.trusted = who, trusted
         self.passed: tuple[type[Exception], ...] = (UidsError, *but)
 
     def __enter__(self) -> None:

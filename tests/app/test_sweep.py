@@ -25,6 +25,27 @@ def folder(tmp_path):
     return tmp_path / "outputs" / "sweep"
 
 
+UNSEEN = """
+from dataclasses import dataclass
+from uids.datasets.public.breast_cancer import BreastCancer
+@dataclass(frozen=True)
+class Mine:
+    def load(self):
+        return BreastCancer().load()
+"""
+
+
+def test_a_data_set_that_cannot_tell_its_changes_is_told(cli, entry_points, package):
+    package("acme", __init__=UNSEEN)
+    entry_points("dataset", "mine", "acme:Mine")
+    words = ("-m", "dataset=mine", FAST)
+    code, out, err = cli(*words)
+    assert (code, "fingerprint" in out) == (0, False), err
+    _, out, _ = cli(*words)
+    says = "dataset 'mine' of package 'acme' 1.2 has no fingerprint(): that its files have changed"
+    assert out.count(says) == 1
+
+
 def stamps(folder):
     return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}
 

@@ -2,11 +2,13 @@
 
 import json
 import sys
+import warnings
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 
-from uids.errors import UidsError
+from uids.errors import UidsError, UidsWarning
 from uids.registry import REGISTRIES, Registry, plugins
 from uids.registry.entry import installed
 
@@ -129,11 +131,21 @@ def test_two_packages_with_one_name(entry_points, module):
     SAMPLERS.load("sigmoid")
 
 
-def test_a_plugin_cannot_take_a_builtin_name_in_silence(entry_points, module):
+def test_a_plugin_cannot_take_a_name_of_ours(entry_points, module):
+    """Whoever has it installed goes on as before, and is told once a choice is made."""
     module("acme_half", PLUGIN)
     entry_points("sampler", "sigmoid", "acme_half:Half")
-    with pytest.raises(UidsError, match="'acme' and 'uids'"):
-        SAMPLERS.load("sigmoid")
+    with pytest.warns(UidsWarning) as told:
+        built = SAMPLERS.build("sigmoid", alpha=2.0)
+    assert type(built).__module__ == "uids.samplers.sigmoid"
+    assert [str(warning.message) for warning in told] == [
+        "sampler 'sigmoid' of package 'acme' 1.2 is not used: uids itself has a sampler of that "
+        "name, and is; the package can be uninstalled, or give it another"
+    ]
+    assert "acme_half" not in sys.modules
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SAMPLERS.build("random")  # nobody else's
 
 
 def test_a_missing_extra_says_how_to_install_it(module):
@@ -151,7 +163,8 @@ def test_the_command_lists_what_works_and_what_does_not(cli, entry_points, modul
     module("acme_broken", "raise RuntimeError('no GPU')")
     entry_points("sampler", "half", "acme_half:Half")
     entry_points("backend", "broken", "acme_broken:C", package="other", version="3")
-    entry_points("model", "logreg", "acme_half:Half", package="rival")
+    module("acme_model", PLUGIN.replace("probabilities(self, scores)", "fit(self, rows)"))
+    entry_points("model", "logreg", "acme_model:Half", package="rival")
     code, out, _ = cli("plugins", "--json")
     assert code == 0
     found = {(row["group"], row["name"], row["package"]): row for row in json.loads(out)}
@@ -160,11 +173,50 @@ def test_the_command_lists_what_works_and_what_does_not(cli, entry_points, modul
     broken = found["backend", "broken", "other"]
     assert broken["status"] == "broken"
     assert "RuntimeError: no GPU" in broken["reason"]
-    assert found["model", "logreg", "uids"]["status"] == "broken"
-    assert "'rival' and 'uids'" in found["model", "logreg", "rival"]["reason"]
+    assert found["model", "logreg", "uids"]["status"] == "ok"
+    assert found["model", "logreg", "rival"]["status"] == "broken"
+    assert "is not used: uids itself has" in found["model", "logreg", "rival"]["reason"]
     code, out, _ = cli("plugins")
     assert code == 0
     assert "no GPU" in out
+
+
+UNCONFIGURABLE = """
+from dataclasses import dataclass
+print("hello from a plugin")
+@dataclass(frozen=True)
+class Odd:
+    uids_api = 1
+    data: complex = 1j
+    def probabilities(self, scores): ...
+"""
+
+
+def test_the_command_says_what_cannot_be_configured_and_what_is_misspelt(
+    cli, entry_points, module, monkeypatch
+):
+    module("acme_odd", UNCONFIGURABLE)
+    entry_points("sampler", "odd", "acme_odd:Odd")
+    dist = SimpleNamespace(name="typo", version="0.3")
+    stray = SimpleNamespace(group="uids.sampler", name="lost", value="typo:Lost", dist=dist)
+    package = SimpleNamespace(entry_points=[stray])
+    monkeypatch.setattr("uids.registry.entry.distributions", lambda: [package])
+    code, out, err = cli("plugins", "--json")
+    assert code == 0
+    found = {(row["group"], row["name"]): row for row in json.loads(out)}
+    assert "hello from a plugin" in err
+    odd = found["sampler", "odd"]
+    assert (odd["status"], odd["api"]) == ("broken", "1")
+    assert odd["reason"].startswith(
+        "sampler 'odd' of package 'acme' 1.2 has a field that a config cannot hold: "
+    )
+    lost = found["uids.sampler", "lost"]
+    assert (lost["package"], lost["version"], lost["status"]) == ("typo", "0.3", "broken")
+    assert lost["reason"].startswith(
+        "unknown group of entry points 'uids.sampler'. Did you mean 'uids.samplers'? Known: "
+    )
+    ours = [row for row in found.values() if row["package"] == "uids"]
+    assert {row["status"] for row in ours if "torch" not in row["name"]} == {"ok"}
 
 
 def test_entry_points_are_read_from_the_real_groups():

@@ -37,7 +37,7 @@ class Built:
 
 def plain_config(config: DictConfig) -> dict[str, Any]:
     """In Python's own types; an error where a value that must be given is not."""
-    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True, enum_to_str=True)
     assert isinstance(plain, dict)  # the keys of a config are at its top
     return {str(key): value for key, value in plain.items()}
 

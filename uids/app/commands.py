@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uids.app.parser import Parser
 from uids.app.row_commands import apply, predict
 from uids.app.terminal import say
-from uids.errors import UidsError
-from uids.registry import REGISTRIES, Entry
+from uids.errors import UidsError, unknown
+from uids.registry import GROUPS, REGISTRIES, Entry, stray
 
 if TYPE_CHECKING:
     from uids.datasets.adopted import About  # imports numpy
@@ -40,11 +43,10 @@ def plugins(arguments: Sequence[str]) -> int:
 
         return {"check": check, "new": new}[arguments[0]](arguments[1:])
     as_json = wants_json("uids plugins", plugins.__doc__, arguments)
-    rows = []
-    for registry in REGISTRIES.values():
-        entries = registry.entries()
-        names = [entry.name for entry in entries]
-        rows += [plugin_row(entry, names.count(entry.name) > 1) for entry in entries]
+    with redirect_stdout(sys.stderr):  # whatever a module prints when it is imported
+        entries = [entry for registry in REGISTRIES.values() for entry in registry.entries()]
+        rows = [plugin_row(entry) for entry in entries]
+        rows += [stray_row(point) for point in sorted(stray(), key=lambda point: point.group)]
     if as_json:
         say(json.dumps(rows, indent=1))
     else:
@@ -52,22 +54,34 @@ def plugins(arguments: Sequence[str]) -> int:
     return 0
 
 
-def plugin_row(entry: Entry, contested: bool) -> dict[str, str]:
-    reason = ""
+def plugin_row(entry: Entry) -> dict[str, str]:
+    """Whether it can be imported, and a config of it be made."""
+    from uids.app.hydra_source import entry_node
+
+    reason = api = ""
+    registry = REGISTRIES[entry.kind]
     try:
-        if contested:
-            REGISTRIES[entry.kind].entry(entry.name)
-        entry.load()
+        api = str(entry.api_of(entry.load()))
+        entry_node(entry)
+        if entry in registry.rivals(entry.name):
+            reason = entry.shadowed
+        registry.entry(entry.name)  # two packages may claim it
     except UidsError as error:
         reason = str(error)
-    return {
-        "group": entry.kind,
-        "name": entry.name,
-        "package": entry.package,
-        "version": entry.version,
-        "status": "broken" if reason else "ok",
-        "reason": reason,
-    }
+    row = {"group": entry.kind, "name": entry.name, "package": entry.package}
+    return {**row, "version": entry.version, "api": api, **status(reason)}
+
+
+def stray_row(point: EntryPoint) -> dict[str, str]:
+    """An entry point of a group that nobody reads."""
+    package, version = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
+    reason = unknown("group of entry points", point.group, GROUPS)
+    row = {"group": point.group, "name": point.name, "package": package}
+    return {**row, "version": version, "api": "", **status(reason)}
+
+
+def status(reason: str) -> dict[str, str]:
+    return {"status": "broken" if reason else "ok", "reason": reason}
 
 
 def report(arguments: Sequence[str]) -> int:
@@ -90,7 +104,8 @@ def datasets(arguments: Sequence[str]) -> int:
     from uids.datasets.adopted import about
     from uids.system.folders import data_folder
 
-    listed = [(entry.name, about(entry)) for entry in REGISTRIES["dataset"].entries()]
+    with redirect_stdout(sys.stderr):  # whatever a module prints when it is imported
+        listed = [(entry.name, about(entry)) for entry in REGISTRIES["dataset"].entries()]
     # One that cannot be imported is left out: uids plugins says why.
     rows = [dataset_row(name, known) for name, known in listed if known]
     if as_json:

@@ -14,14 +14,14 @@ from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf import MISSING, DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from uids.app.door.source import OwnFolder, OwnFolderWithEnvironment
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
 from uids.pipeline.settings import Settings
-from uids.registry import REGISTRIES
+from uids.registry import REGISTRIES, Entry
 
 HELP = """\
 uids finds the training rows that hurt a model, drops them, and trains a better model on less data.
@@ -115,20 +115,22 @@ def register() -> None:
 
 def component_node(kind: str, name: str) -> DictConfig:
     """The component's dataclass as a typed node, with the name by which it was chosen."""
-    entry = REGISTRIES[kind].entry(name)
+    return entry_node(REGISTRIES[kind].entry(name))
+
+
+def entry_node(entry: Entry) -> DictConfig:
     cls = entry.load()
     schema = dataclasses.make_dataclass(
         f"{cls.__name__}Config",
-        [("name", str, dataclasses.field(default=name))],
+        [("name", str, dataclasses.field(default=entry.name))],
         bases=(cls,),
         frozen=cls.__dataclass_params__.frozen,  # type: ignore[attr-defined]
     )
     try:
         return writable(OmegaConf.structured(schema))
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, NameError, TypeError, ValueError) as error:
         raise UidsError(
-            f"{kind} {name!r} of package {entry.package!r} has a field that a config cannot hold: "
-            f"{one_line(error)}"
+            f"{entry.who} has a field that a config cannot hold: {one_line(error)}"
         ) from error
 
 
@@ -150,8 +152,10 @@ def writable(node: DictConfig) -> DictConfig:
     """A frozen dataclass gives a read-only node, which would refuse overrides."""
     OmegaConf.set_readonly(node, False)
     for key in node:
-        if not OmegaConf.is_missing(node, key) and isinstance(node[key], DictConfig):
-            writable(node[key])
+        if not OmegaConf.is_missing(node, key):
+            for child in node[key] if isinstance(node[key], ListConfig) else [node[key]]:
+                if isinstance(child, DictConfig):
+                    writable(child)
     return node
 
 

@@ -49,7 +49,9 @@ def job(config: DictConfig) -> None:
     except Exception as error:
         raise_if_stopped()
         reason = explain(error)
-        plain = OmegaConf.to_container(config, resolve=False, throw_on_missing=False)
+        plain = OmegaConf.to_container(
+            config, resolve=False, throw_on_missing=False, enum_to_str=True
+        )
         write_failure(folder, plain, reason)
         log.debug("the run failed", exc_info=True)
         if not single:

@@ -6,7 +6,19 @@ nothing of losses, solvers or models.
 
 from uids.backends.adopted import AdoptedBackend, adopt, adopt_backend
 from uids.backends.backend import Backend
+from uids.backends.handed import handed, read_only, writable
 from uids.backends.matrix import Array, Matrix
 from uids.backends.stacked import stack
 
-__all__ = ["AdoptedBackend", "Array", "Backend", "Matrix", "adopt", "adopt_backend", "stack"]
+__all__ = [
+    "AdoptedBackend",
+    "Array",
+    "Backend",
+    "Matrix",
+    "adopt",
+    "adopt_backend",
+    "handed",
+    "read_only",
+    "stack",
+    "writable",
+]

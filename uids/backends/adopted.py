@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from uids.backends.backend import Backend
-from uids.backends.host import Host, HostMatrix
+from uids.backends.guard import Guard, Looks
+from uids.backends.guarded import GuardedMatrix
+from uids.backends.host import Host, HostMatrix, untouchable
 from uids.backends.matrix import Array, Matrix
-from uids.errors import Blame
 from uids.registry import REGISTRIES, Chosen, ask
 
 
@@ -37,10 +36,12 @@ class AdoptedBackend:
         if not isinstance(backend, Backend):
             return AdoptedMatrix(self, Host(X))
         with self.chosen.blame:
-            matrix = backend.matrix(X)
-        entry = self.chosen.entry
-        ours = entry is not None and entry.package == "uids"
-        return matrix if ours else GuardedMatrix(matrix, self.chosen.blame)
+            matrix = backend.matrix(X if self.guard.blame.trusted else untouchable(X))
+        return matrix if self.guard.blame.trusted else GuardedMatrix(matrix, self.guard)
+
+    @cached_property
+    def guard(self) -> Guard:
+        return Guard(self.chosen.blame)
 
     def plan(self, X: Any) -> str:
         """Which matrix that would be, and why; nothing is made."""
@@ -72,45 +73,61 @@ class AdoptedMatrix(HostMatrix):
     ) -> None:
         super().__init__(host, backend.name)
         self.backend, self.whole = backend, whole
-        self.blame: Blame = backend.chosen.blame
+        self.guard, self.blame = backend.guard, backend.guard.blame
+        self.looks = Looks(self.blame)
 
     @cached_property
     def products(self) -> Any:
         """Made when it is first needed: the whole of which only parts are used need not be."""
         with self.blame:
             if isinstance(self.whole, AdoptedMatrix):
-                return self.whole.products.rows(self.host.index)
-            return self.backend.chosen.component.matrix(self.host.X)
+                made = self.whole.products.rows(self.host.index)
+            else:
+                made = self.backend.chosen.component.matrix(untouchable(self.host.X))
+            self.guard.check_shape(made.shape, self.shape)
+        return made
 
     def prepare(self) -> None:
+        self.guard.try_once(self)
         self.note = str(getattr(self.products, "note", "") or self.note)
 
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:
+        self.guard.try_once(self)
         return ask(self.products, name, self.blame, default, *arguments)
 
     def dot(self, V: Array) -> Array:
+        self.guard.try_once(self)
         with self.blame:
-            return writable(self.products.dot(V))
+            product = self.products.dot(V)
+        return self.looks.at(product, V, (self.shape[0], *V.shape[1:]), "X V")
 
     def tdot(self, U: Array) -> Array:
+        self.guard.try_once(self)
         with self.blame:
-            return writable(self.products.tdot(U))
+            product = self.products.tdot(U)
+        return self.looks.at(product, U, (self.shape[1], *U.shape[1:]), "Xᵀ U")
 
     def gram_dot(self, w: Array, V: Array) -> Array:
-        return writable(self._asked("gram_dot", super().gram_dot, w, V))
+        product = self._asked("gram_dot", super().gram_dot, w, V)
+        return self.looks.at(product, V, V.shape, "Xᵀ (w ∘ X V)")
 
     def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
-        product, scores = self._asked("scored_dot", super().scored_dot, w, v)
-        return writable(product), writable(scores)
+        with self.blame:
+            product, scores = self._asked("scored_dot", super().scored_dot, w, v)
+        product = self.looks.at(product, v, v.shape, "Xᵀ (w ∘ X v)")
+        return product, self.looks.at(scores, v, w.shape, "X v")
 
     def outer_dot(self, u: Array) -> Array:
-        return writable(self._asked("outer_dot", super().outer_dot, u))
+        product = self._asked("outer_dot", super().outer_dot, u)
+        return self.looks.at(product, u, u.shape, "X Xᵀ u")
 
     def square_tdot(self, W: Array) -> Array:
-        return writable(self._asked("square_tdot", super().square_tdot, W))
+        product = self._asked("square_tdot", super().square_tdot, W)
+        return self.looks.at(product, W, (self.shape[1], *W.shape[1:]), "(X ∘ X)ᵀ W")
 
     def gram(self, w: Array) -> Array:
-        return writable(self._asked("gram", super().gram, w))
+        product = self._asked("gram", super().gram, w)
+        return self.looks.at(product, w, (self.shape[1], self.shape[1]), "Xᵀ diag(w) X")
 
     def uses_blas(self, columns: int) -> bool:
         return bool(self._asked("uses_blas", super().uses_blas, columns))
@@ -122,107 +139,3 @@ class AdoptedMatrix(HostMatrix):
         if not getattr(self.backend.chosen.component, "views", False):
             return super()._rows(index)
         return AdoptedMatrix(self.backend, self.host.take(index), self.whole or self)
-
-
-def writable(array: Any) -> Array:
-    """As a numpy array that may be changed in place; some libraries lend theirs read-only."""
-    return np.require(array, requirements=["W"])
-
-
-class GuardedMatrix(Matrix):
-    """A matrix of the full kind that is not ours: hands every call on, with the blame for it, and
-    its parts are guarded too."""
-
-    def __init__(self, matrix: Matrix, blame: Blame) -> None:
-        self.matrix, self.blame = matrix, blame
-        with blame:
-            self.shape, self.note = matrix.shape, matrix.note
-
-    def dot(self, V: Array) -> Array:
-        with self.blame:
-            return self.matrix.dot(V)
-
-    def tdot(self, U: Array) -> Array:
-        with self.blame:
-            return self.matrix.tdot(U)
-
-    def gram_dot(self, w: Array, V: Array) -> Array:
-        with self.blame:
-            return self.matrix.gram_dot(w, V)
-
-    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
-        with self.blame:
-            return self.matrix.scored_dot(w, v)
-
-    def outer_dot(self, u: Array) -> Array:
-        with self.blame:
-            return self.matrix.outer_dot(u)
-
-    def square_tdot(self, W: Array) -> Array:
-        with self.blame:
-            return self.matrix.square_tdot(W)
-
-    def gram(self, w: Array) -> Array:
-        with self.blame:
-            return self.matrix.gram(w)
-
-    def quadratic(self, A: Array) -> Array:
-        with self.blame:
-            return self.matrix.quadratic(A)
-
-    def outer(self) -> Array:
-        with self.blame:
-            return self.matrix.outer()
-
-    def row_squares(self) -> Array:
-        with self.blame:
-            return self.matrix.row_squares()
-
-    @property
-    def sparse(self) -> bool:
-        with self.blame:
-            return self.matrix.sparse
-
-    @property
-    def stored(self) -> int:
-        with self.blame:
-            return self.matrix.stored
-
-    @property
-    def all_ones(self) -> bool:
-        with self.blame:
-            return self.matrix.all_ones
-
-    @property
-    def threads(self) -> int:
-        with self.blame:
-            return self.matrix.threads
-
-    def uses_blas(self, columns: int) -> bool:
-        with self.blame:
-            return self.matrix.uses_blas(columns)
-
-    def fingerprint(self) -> str:
-        with self.blame:
-            return self.matrix.fingerprint()
-
-    def _rows(self, index: Array) -> Matrix:
-        with self.blame:
-            return GuardedMatrix(self.matrix.rows(index), self.blame)
-
-    def columns(self, index: Array) -> Matrix:
-        with self.blame:
-            return GuardedMatrix(self.matrix.columns(index), self.blame)
-
-    def like(self, X: Any) -> Matrix:
-        with self.blame:
-            return GuardedMatrix(self.matrix.like(X), self.blame)
-
-    def fetch(self) -> Any:
-        with self.blame:
-            return self.matrix.fetch()
-
-    def prepare(self) -> None:
-        with self.blame:
-            self.matrix.prepare()
-            self.note = self.matrix.note

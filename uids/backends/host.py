@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from uids.backends.handed import read_only
 from uids.backends.matrix import Array, Matrix
 from uids.system.tuning import BLOCK_BYTES
 
@@ -66,6 +68,18 @@ class Host:
                 update(seen, self.X[start : start + height])
         seen.update(repr(self.shape).encode())
         return seen.hexdigest()
+
+
+def untouchable(X: Any) -> Any:
+    """X for a component of another package, which cannot change it in place: the same numbers, and
+    no copy of them. What lies elsewhere is handed over as it is."""
+    if isinstance(X, np.ndarray):
+        return read_only(X)
+    if not sp.issparse(X) or X.format != "csr":
+        return X
+    view = copy.copy(X)
+    view.data, view.indices, view.indptr = (read_only(a) for a in (X.data, X.indices, X.indptr))
+    return view
 
 
 def update(seen: Any, array: Array) -> None:

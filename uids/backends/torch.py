@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from uids.backends.backend import Backend
+from uids.backends.handed import writable
 from uids.backends.host import Host, HostMatrix
 from uids.backends.matrix import Array, Matrix
 from uids.errors import UidsError, require
@@ -78,7 +79,8 @@ class TorchMatrix(HostMatrix):
         return self.tensor.t() @ U
 
     def to(self, array: Array) -> torch.Tensor:
-        return torch.as_tensor(np.ascontiguousarray(array), dtype=self.dtype, device=self.device)
+        array = writable(np.ascontiguousarray(array))  # torch warns of what is not
+        return torch.as_tensor(array, dtype=self.dtype, device=self.device)
 
     def dot(self, V: Array) -> Array:
         return self.mm(self.to(V)).cpu().numpy().astype(np.float64, copy=False)

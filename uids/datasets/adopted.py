@@ -39,7 +39,11 @@ class AdoptedDataset:
             loaded = self.chosen.component.load()
             if self.encode is not None:
                 loaded = self.encode(as_pairs(loaded, self.name))
-            return adopt(loaded, self.name)
+            try:
+                return adopt(loaded, self.name)
+            except UidsError as error:  # what it gave is wrong: its package can mend that
+                words = str(error).replace(f"dataset {self.name!r}", self.chosen.blame.who, 1)
+                raise UidsError(words) from error
 
     def missing(self) -> str:
         """Why it cannot be read without a download; empty when it is here."""
@@ -50,6 +54,15 @@ class AdoptedDataset:
             files = " and ".join(file.name for file in getattr(component, "files", {}).values())
         put = f": put {files} into {data_folder()}" if files else ""
         return f"data set {self.name!r} is not here (download=false){put}"
+
+    def unseen(self) -> str:
+        """Why a change of its files would not be seen; empty where it would be."""
+        if self.chosen.blame.trusted or hasattr(self.chosen.component, "fingerprint"):
+            return ""
+        return (
+            f"{self.chosen.blame.who} has no fingerprint(): that its files have changed would not "
+            "be seen, and cache=false computes what is done already again"
+        )
 
     def fingerprint(self) -> Any:
         """What tells its files from others and from later versions of themselves."""

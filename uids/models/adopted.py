@@ -13,13 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends import Array
-from uids.errors import Blame
+from uids.backends import Array, handed
+from uids.errors import Blame, ComponentError
+from uids.models.blamed_forms import BlamedForms
 from uids.models.model import Curvature, Objective, RowForms
 from uids.models.rows import Rows
 from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.adopted import AdoptedOperator
+
+FITTED = ("theta", "losses", "curvature")  # what every fitted model has
+IMPROBABLE = 1e-4  # how far the probabilities of a row may be from a sum of 1: float32 is within
 
 
 class AdoptedCurvature(AdoptedOperator, Curvature):
@@ -28,25 +32,33 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
 
     def gradient(self, rows: Rows) -> Array:
         with self.blame:
-            return np.asarray(self.value.gradient(rows))
+            gradient = self.value.gradient(rows)
+        return handed(gradient, (self.size,), "Σ ∇l_j", self.blame)
 
     def gradient_norms(self, rows: Rows) -> Array:
         with self.blame:
-            return np.asarray(self.value.gradient_norms(rows))
+            norms = self.value.gradient_norms(rows)
+        return handed(norms, (len(rows),), "‖∇l_i‖", self.blame)
 
     def row_gradients(self, rows: Rows) -> Array:
         with self.blame:
-            return np.asarray(self.value.row_gradients(rows))
+            gradients = self.value.row_gradients(rows)
+        return handed(gradients, (self.size, len(rows)), "∇l_j as columns", self.blame)
 
     def row_products(self, rows: Rows, S: Array, scores: Array | None = None) -> Array:
         with self.blame:
             if isinstance(self.value, Curvature):
-                return self.value.row_products(rows, S, scores)
-            return np.asarray(self.value.row_products(rows, S))
+                products = self.value.row_products(rows, S, scores)
+            else:
+                products = self.value.row_products(rows, S)
+        products = handed(products, (len(rows), *S.shape[1:]), "∇l_iᵀ S", self.blame)
+        # Whoever asks may change it in place, and a model may have kept it.
+        return products if self.blame.trusted else products.copy()
 
     def penalty_product(self, s: Array) -> float:
         with self.blame:
-            return float(self.value.penalty_product(s))
+            product = self.value.penalty_product(s)
+        return float(handed(product, (), "∇penaltyᵀ s", self.blame))
 
     @property
     def product_work(self) -> float:
@@ -70,7 +82,7 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
             return None
         with self.blame:
             forms = self.value.row_forms()
-        return None if forms is None else AdoptedForms(forms, self.blame)
+        return None if forms is None else BlamedForms(forms, self.blame)
 
     def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array] | None:
         if not isinstance(self.value, Curvature):
@@ -99,70 +111,6 @@ class AdoptedObjective(AdoptedCurvature, Objective):
 
 
 @dataclass(frozen=True)
-class AdoptedForms(RowForms):
-    """The forms of rows with the blame for them."""
-
-    value: RowForms
-    blame: Blame
-
-    def exact(self, rows: Rows, inverse: Array) -> Array:
-        with self.blame:
-            return self.value.exact(rows, inverse)
-
-    def exact_work(self, rows: Rows) -> float:
-        with self.blame:
-            return self.value.exact_work(rows)
-
-    def in_rows(self, rows: Rows) -> Array | None:
-        with self.blame:
-            return self.value.in_rows(rows)
-
-    def in_rows_work(self, rows: Rows) -> tuple[float, int] | None:
-        with self.blame:
-            return self.value.in_rows_work(rows)
-
-    def noise(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        with self.blame:
-            return self.value.noise(count, rng)
-
-    def free(self) -> Array | None:
-        with self.blame:
-            return self.value.free()
-
-    def known(self, rows: Rows, solved: Array | None) -> Array:
-        with self.blame:
-            return self.value.known(rows, solved)
-
-    def inner(self, rows: Rows) -> Array:
-        with self.blame:
-            return self.value.inner(rows)
-
-    def scores(self, rows: Rows, S: Array) -> Array:
-        with self.blame:
-            return self.value.scores(rows, S)
-
-    def leverage(self, rows: Rows, forms: Array) -> Array:
-        with self.blame:
-            return self.value.leverage(rows, forms)
-
-    def corrected(self, rows: Rows, s: Array, forms: Array) -> Array:
-        with self.blame:
-            return self.value.corrected(rows, s, forms)
-
-    def self_influence(self, rows: Rows, forms: Array) -> Array:
-        with self.blame:
-            return self.value.self_influence(rows, forms)
-
-    def loo_probability(self, rows: Rows, forms: Array) -> Array:
-        with self.blame:
-            return self.value.loo_probability(rows, forms)
-
-    def loo_loss(self, rows: Rows, forms: Array) -> Array:
-        with self.blame:
-            return self.value.loo_loss(rows, forms)
-
-
-@dataclass(frozen=True)
 class AdoptedFitted:
     """A fitted model with the blame for it."""
 
@@ -172,7 +120,8 @@ class AdoptedFitted:
     @property
     def theta(self) -> Array:
         with self.blame:
-            return np.asarray(self.value.theta)
+            theta = self.value.theta
+        return handed(theta, np.shape(theta), "parameters", self.blame)
 
     @property
     def classes(self) -> int | None:
@@ -181,15 +130,41 @@ class AdoptedFitted:
 
     def probabilities(self, rows: Rows) -> Array:
         with self.blame:
-            return np.asarray(self.value.probabilities(rows))
+            P = self.value.probabilities(rows)
+        P = handed(P, (len(rows), rows.classes), "probabilities", self.blame)
+        if not self.blame.trusted:
+            refuse_improbable(P, self.blame)
+        return P
 
     def losses(self, rows: Rows) -> Array:
         with self.blame:
-            return np.asarray(self.value.losses(rows))
+            losses = self.value.losses(rows)
+        return handed(losses, (len(rows),), "losses", self.blame)
 
     def curvature(self, rows: Rows, weights: Array | None = None) -> AdoptedCurvature:
         with self.blame:
             return AdoptedCurvature(self.value.curvature(rows, weights), self.blame)
+
+
+def refuse_improbable(P: Array, blame: Blame) -> None:
+    """Numbers that are no probabilities of classes: the logloss would mean nothing."""
+    off = float(np.abs(P.sum(axis=1) - 1).max(initial=0.0))
+    if not (P.min(initial=0.0) >= 0 and off <= IMPROBABLE):
+        raise ComponentError(
+            f"{blame.who} gave probabilities that are not: the smallest is {P.min():.3g}, and the "
+            f"sum of a row is up to {off:.1e} away from 1"
+        )
+
+
+def adopted_fit(fitted: Any, blame: Blame) -> AdoptedFitted:
+    missing = [name for name in FITTED if not hasattr(fitted, name)]
+    if missing:
+        kind = type(fitted).__name__
+        raise ComponentError(
+            f"{blame.who} gave a {kind} where a fitted model is needed: it has no "
+            f"{' and no '.join(missing)}"
+        )
+    return AdoptedFitted(fitted, blame)
 
 
 @dataclass(frozen=True)
@@ -208,7 +183,7 @@ class AdoptedModel:
         begin = None if start is None else start.value
         with self.chosen.blame:
             fitted = self.chosen.component.fit(rows, weights, start=begin)
-        return AdoptedFitted(fitted, self.chosen.blame)
+        return adopted_fit(fitted, self.chosen.blame)
 
     @property
     def C(self) -> float | str | None:
@@ -230,19 +205,19 @@ class AdoptedModel:
     def restore(self, theta: Array, rows: Rows) -> AdoptedFitted:
         with self.chosen.blame:
             fitted = self.chosen.component.restore(theta, rows)
-        return AdoptedFitted(fitted, self.chosen.blame)
+        return adopted_fit(fitted, self.chosen.blame)
 
     def trained(self, rows: Rows, labels: Array) -> AdoptedFitted | None:
         """The model as it was handed in, where that is trained already."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "trained", blame, lambda *_: None, rows, labels)
-        return None if fitted is None else AdoptedFitted(fitted, blame)
+        return None if fitted is None else adopted_fit(fitted, blame)
 
     def untrained(self, rows: Rows) -> AdoptedFitted | None:
         """The model before training, where it can tell."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "untrained", blame, lambda _: None, rows)
-        return None if fitted is None else AdoptedFitted(fitted, blame)
+        return None if fitted is None else adopted_fit(fitted, blame)
 
     def rough(self) -> AdoptedModel:
         """The same model for fits that are only judged."""

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from uids.backends import Array, Matrix, stack
+from uids.backends import Array, Matrix, read_only, stack
 from uids.system.display import line
 
 
 @dataclass(frozen=True, repr=False)
 class Rows:
-    """X through a backend, y in 0..K−1, K."""
+    """X through a backend, y in 0..K−1, which cannot be changed in place, K."""
 
     X: Matrix
     y: npt.NDArray[np.int64]
     classes: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "y", read_only(self.y))
 
     def __len__(self) -> int:
         return len(self.y)

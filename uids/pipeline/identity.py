@@ -20,7 +20,7 @@ from typing import Any
 
 from uids.errors import UidsError
 from uids.pipeline.settings import Settings
-from uids.registry import REGISTRIES, Chosen, Entry
+from uids.registry import REGISTRIES, Chosen, Entry, plain
 
 # The rooms whose source decides θ̂ and φ, given the rows.
 FIT_ROOMS = ("system", "backends", "solvers", "models", "scoring")
@@ -195,7 +195,8 @@ def _text(value: object) -> str:
 
 
 def _alike(value: Any) -> Any:
-    """1.0 as 1: a key that takes a number or a word, as ratio does, keeps them apart."""
+    """In plain values, and 1.0 as 1: a key that takes a number or a word keeps those apart."""
+    value = plain(value)
     if isinstance(value, Mapping):
         return {str(key): _alike(child) for key, child in value.items()}
     if isinstance(value, list | tuple):

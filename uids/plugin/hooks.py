@@ -27,7 +27,7 @@ HOOKS: tuple[Hook, ...] = (
         "dataset",
         {"load": "() → Data, or (X, y): X dense or CSR, y labels of any kind"},
         {
-            "fingerprint": "() → what tells its files from later ones; else its content is hashed",
+            "fingerprint": "() → what tells its files from later ones; else a sweep says so",
             "here": "class method () → whether load() needs no download; else it needs none",
             "files": "name ↦ an object with a name: files to be put into the data folder by hand",
             "shape": "class attribute (rows, features), for the list of data sets",

@@ -15,7 +15,7 @@ from uids.solvers import Operator
 
 class Fingerprinted(Protocol):
     """A data set that can tell its files from later versions of themselves without reading all of
-    them. Without it, what is read is hashed by each sweep that is started again."""
+    them. Without it, a sweep that is started again says that it would not see a change."""
 
     def fingerprint(self) -> object:
         """What plain JSON can hold, such as sizes and times of change."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from uids.errors import Blame, UidsError, shown
 from uids.registry.entry import Entry
+from uids.registry.fields import plain
 
 MARK = "__uids_entry__"  # on an object that a registry has built: the entry that it was built from
 
@@ -30,9 +31,9 @@ class Chosen:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Its config."""
+        """Its config, as plain values."""
         fields = [f for f in dataclasses.fields(self.component) if f.init and f.repr]
-        return {f.name: getattr(self.component, f.name) for f in fields}
+        return {f.name: plain(getattr(self.component, f.name)) for f in fields}
 
     @property
     def nested(self) -> list[Entry]:
@@ -43,7 +44,9 @@ class Chosen:
 
     @property
     def blame(self) -> Blame:
-        return Blame(self.entry.who if self.entry else f"{self.kind} {self.name!r}")
+        if self.entry is None:
+            return Blame(f"{self.kind} {self.name!r}")
+        return Blame(self.entry.who, trusted=self.entry.package == "uids")
 
     def replaced(self, component: Any) -> Chosen:
         """The same choice with another object for it, such as one with other fields."""

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any
 
 from uids import __version__
@@ -22,6 +22,8 @@ METHOD = {  # what makes an object a component of its kind
     "network": "build",
 }
 
+GROUPS = tuple(f"uids.{kind}s" for kind in METHOD)  # of entry points
+
 API = 1  # the version of what is asked of a component; raised when that changes
 APIS = (1,)  # those that this uids keeps to
 
@@ -31,6 +33,12 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of one group; the seam at which tests put made-up ones. Kept, since a
     search through all installed packages takes some 10 ms and Hydra asks often."""
     return tuple(entry_points(group=group))
+
+
+def stray() -> tuple[EntryPoint, ...]:
+    """Entry points of groups that look like ours and that nobody reads: a letter is wrong."""
+    points = [point for package in distributions() for point in package.entry_points]
+    return tuple(p for p in points if p.group.startswith("uids.") and p.group not in GROUPS)
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,14 @@ class Entry:
         """For errors: the component, and whoever can mend it where that is not uids."""
         of = "" if self.package == "uids" else f" of package {self.package!r} {self.version}"
         return f"{self.kind} {self.name!r}{of}"
+
+    @property
+    def shadowed(self) -> str:
+        """What is told of a name that uids itself has."""
+        return (
+            f"{self.who} is not used: uids itself has a {self.kind} of that name, and is; the "
+            "package can be uninstalled, or give it another"
+        )
 
     def is_of(self, cls: type) -> bool:
         """Whether the entry names this very class, by whatever way it is exported; nothing is

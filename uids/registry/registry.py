@@ -5,15 +5,17 @@ group ``uids.<kind>s``. Listing names imports nothing; only the component that i
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from uids import __version__
-from uids.errors import Blame, UidsError, check_types, one_line, shown, unknown
+from uids.errors import Blame, UidsError, UidsWarning, one_line, shown, unknown
 from uids.registry import entry as entries
 from uids.registry.chosen import Chosen, mark_of, marked
 from uids.registry.entry import METHOD, Entry
+from uids.registry.fields import typed
 
 EXAMPLES = {  # a component of each kind with a field, as Python gives it
     "dataset": '{"name": "csv", "train": "train.csv"}',
@@ -47,10 +49,13 @@ class Registry:
         return sorted({entry.name for entry in self.entries()})
 
     def entry(self, name: str) -> Entry:
-        """The one package that offers ``name``; an error when nobody does, or two do."""
+        """The one package that offers ``name``; an error when nobody does, or two do. A name of
+        uids itself is its own, whoever else claims it: no package can break what others run."""
         claims = [entry for entry in self.entries() if entry.name == name]
         if not claims:
             raise UidsError(unknown(self.kind, name, self.names()))
+        if name in self.builtins:
+            return next(entry for entry in claims if entry.package == "uids")
         if len(claims) > 1:
             packages = " and ".join(f"{entry.package!r}" for entry in claims)
             raise UidsError(
@@ -58,21 +63,27 @@ class Registry:
             )
         return claims[0]
 
+    def rivals(self, name: str) -> list[Entry]:
+        """Those of other packages that have a name of uids itself, which are never taken."""
+        own = name in self.builtins
+        return [e for e in self.entries() if own and e.name == name and e.package != "uids"]
+
     def load(self, name: str) -> type:
         return self.entry(name).load()
 
     def build(self, name: str, **fields: Any) -> Any:
         """The component itself, its ranges checked by its own ``__post_init__``."""
         entry = self.entry(name)
+        for rival in self.rivals(name):
+            warnings.warn(rival.shadowed, UidsWarning, stacklevel=2)
         cls = entry.load()
         known = [field.name for field in dataclasses.fields(cls) if field.init]
         for field in fields:
             if field not in known:
                 raise UidsError(unknown(f"field of {self.kind} {name!r}:", field, known))
         try:
-            check_types(cls, fields)
             with Blame(entry.who, but=(NameError, TypeError, ValueError)):
-                return marked(cls(**fields), entry)
+                return marked(cls(**typed(cls, fields)), entry)
         except (NameError, TypeError, ValueError) as error:
             raise UidsError(f"{self.kind} {name!r}: {one_line(error)}") from error
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends import Array
+from uids.backends import Array, handed
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.scoring.scores import Scores
@@ -56,23 +56,23 @@ class AdoptedSampler:
 
     def probabilities(self, scores: Scores) -> Array:
         """π: whoever gives it, it is looked at before it is used."""
-        with self.chosen.blame:
-            pi = np.asarray(self.chosen.component.probabilities(scores), dtype=np.float64)
-        n = len(scores.phi)
-        if pi.shape != (n,):
-            raise UidsError(
-                f"sampler {self.name!r} gave probabilities of shape {pi.shape} for {n} rows"
-            )
+        blame = self.chosen.blame
+        with blame:
+            given = self.chosen.component.probabilities(scores)
+        pi = handed(given, (len(scores.phi),), "probabilities", blame)
         if not ((pi >= 0) & (pi <= 1)).all():
-            raise UidsError(f"sampler {self.name!r} gave probabilities outside [0, 1]")
+            low, high = float(pi.min()), float(pi.max())
+            raise UidsError(
+                f"{blame.who} gave probabilities outside [0, 1]: from {low:.3g} to {high:.3g}"
+            )
         return pi
 
     def gradient_bound(self, scores: Scores) -> float | None:
         """σ, where the sampler has one."""
         component, blame = self.chosen.component, self.chosen.blame
-        with np.errstate(divide="ignore"):
+        with blame, np.errstate(divide="ignore"):
             bound = ask(component, "gradient_bound", blame, lambda _: None, scores)
-        return None if bound is None else float(bound)
+            return None if bound is None else float(bound)
 
     def at_alpha(self, alpha: float, scores: Scores) -> AdoptedSampler:
         """The sampler with its α as a number, in the unit that it names by ``alpha_unit(scores)``

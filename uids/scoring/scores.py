@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from uids.backends import Array
+from uids.backends import Array, read_only
 from uids.errors import UidsError
 from uids.models import Fitted
 from uids.scoring.labels import LabelAudit, audit_labels
@@ -25,7 +25,7 @@ class Scores:
     ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1. Computed when
     first asked for: ``psi_norm`` ‖H⁻¹ ∇l_i‖, ``gradient_norm`` ‖∇l_i‖, ``reference_loss`` the loss
     under the best model that no row was dropped from, and by it ``label_error``, the probability
-    that the label is wrong.
+    that the label is wrong. No array can be changed in place: others use it too.
     """
 
     phi: Array
@@ -35,13 +35,17 @@ class Scores:
     full: Fitted | None = None  # θ̂
     reference: Fitted | None = None  # of the training and validation rows; None: θ̂ does
 
+    def __post_init__(self) -> None:
+        for name in ("phi", "loss", "y"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
     @property
     def gradient_norm(self) -> Array:
-        return self.influence.gradient_norm
+        return read_only(self.influence.gradient_norm)
 
     @property
     def psi_norm(self) -> Array:
-        return self.influence.psi_norm
+        return read_only(self.influence.psi_norm)
 
     @property
     def reference_loss(self) -> Array:
@@ -49,7 +53,7 @@ class Scores:
 
     @property
     def label_error(self) -> Array:
-        return self.labels.error
+        return read_only(self.labels.error)
 
     @cached_property
     def labels(self) -> LabelAudit:

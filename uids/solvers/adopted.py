@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends import Array
+from uids.backends import Array, handed, read_only
 from uids.errors import Blame, UidsError
 from uids.registry import REGISTRIES, Chosen, ask
+from uids.solvers.guard import checked
 from uids.solvers.operator import Advice, Dual, Operator, Precondition, RowSolution
 from uids.solvers.solution import Solution
 
@@ -35,13 +36,14 @@ class AdoptedSolver:
         # Not by BLAS, whose threads would go on for a while: see ``one_blas_thread``.
         if not np.isfinite(np.einsum("i,i->", g.ravel(), g.ravel())):
             raise UidsError("the gradient is not finite: look for huge values in X")
-        with self.chosen.blame:
-            solution = self.chosen.component.solve(operator, g)
+        blame = self.chosen.blame
+        with blame:
+            solution = self.chosen.component.solve(operator, g if blame.trusted else read_only(g))
         if not isinstance(solution, Solution):
             kind = type(solution).__name__
-            raise UidsError(
-                f"{self.chosen.blame.who} gave a {kind} where a uids.solvers.Solution is needed"
-            )
+            raise UidsError(f"{blame.who} gave a {kind} where a uids.solvers.Solution is needed")
+        if not blame.trusted:
+            solution = checked(solution, operator, g, blame)
         on_failure = getattr(self.chosen.component, "on_failure", "error")
         if not solution.converged and on_failure == "error":
             raise UidsError(f"{solution.status} (solver.on_failure=warn goes on all the same)")
@@ -59,6 +61,7 @@ class AdoptedOperator(Operator):
 
     def __init__(self, value: Any, blame: Blame) -> None:
         self.value, self.blame = value, blame
+        self.looked = False  # at the numbers of a product: at those of the first alone
 
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:
         return ask(self.value, name, self.blame, default, *arguments)
@@ -79,20 +82,39 @@ class AdoptedOperator(Operator):
             return float(self.value.scale)
 
     def dot(self, V: Array) -> Array:
+        self._refuse_foreign(V)
         with self.blame:
-            return np.asarray(self.value.dot(V))
+            product = self.value.dot(V)
+        return self._product(product, V)
 
     def diagonal(self) -> Array:
         with self.blame:
-            return np.asarray(self.value.diagonal())
+            diagonal = self.value.diagonal()
+        return handed(diagonal, (self.size,), "the diagonal of H", self.blame)
 
     def dense(self) -> Array:
         with self.blame:
-            return np.asarray(self.value.dense())
+            dense = self.value.dense()
+        return handed(dense, (self.size, self.size), "H", self.blame, finite=False)
 
     def dot_rows(self, V: Array, index: Array) -> Array:
+        self._refuse_foreign(V)
         with self.blame:
-            return np.asarray(self.value.dot_rows(V, index))
+            product = self.value.dot_rows(V, index)
+        return self._product(product, V)
+
+    def _refuse_foreign(self, V: Array) -> None:
+        """What does not fit H is the fault of whoever asks for the product: outside the blame."""
+        if np.ndim(V) not in (1, 2) or np.shape(V)[0] != self.size:
+            raise ValueError(
+                f"a product of H, ({self.size}, {self.size}), with an array of shape {np.shape(V)}"
+            )
+
+    def _product(self, product: Any, V: Array) -> Array:
+        """What comes of numbers that are not finite need not be so either."""
+        look = not (self.looked or self.blame.trusted) and bool(np.isfinite(V).all())
+        self.looked = self.looked or look
+        return handed(product, V.shape, "H V", self.blame, finite=look)
 
     @property
     def dense_cost(self) -> float:
@@ -111,7 +133,8 @@ class AdoptedOperator(Operator):
         if not isinstance(self.value, Operator):
             return super().scored_dot(s, scores)
         with self.blame:
-            return self.value.scored_dot(s, scores)
+            product, scores = self.value.scored_dot(s, scores)
+        return self._product(product, s), scores
 
     def advice(self) -> Advice:
         if isinstance(self.value, Operator):

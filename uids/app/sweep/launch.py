@@ -20,7 +20,7 @@ from uids.app.progress import progress_shown
 from uids.app.stopping import last_words
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
-from uids.app.terminal import complain, say
+from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_summary
@@ -36,7 +36,7 @@ def sweep(arguments: list[str]) -> int:
         config = load_trusted(loader, arguments, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
         settings = sweep_settings(config)
-        with progress_shown():
+        with progress_shown(), warnings_in_one_line():
             points = plan(loader, config, arguments, settings.grids)
         if all(point.reason or point.skipped for point in points):
             raise UidsError(next((p.reason for p in points if p.reason), points[0].skipped))
@@ -46,6 +46,9 @@ def sweep(arguments: list[str]) -> int:
         wanted = [point for point in points if not point.skipped]
         states = [point.state(folder) for point in wanted]
         tell_plan(folder, states, [point.skipped for point in points if point.skipped])
+        done = [p for p, state in zip(wanted, states, strict=True) if state == State.DONE]
+        for unseen in dict.fromkeys(point.unseen for point in done if point.unseen):
+            say(unseen)
         todo = [point for point, state in zip(wanted, states, strict=True) if state != State.DONE]
         for point in todo:
             if point.reason:

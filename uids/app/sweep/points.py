@@ -40,6 +40,7 @@ class Point:
     identity: str = ""  # what its result would be decided by today
     reason: str = ""
     skipped: str = ""
+    unseen: str = ""  # why a change of its data would not make it stale, if it would not
 
     def state(self, folder: Path) -> State:
         metrics = read_metrics(folder / self.run)
@@ -80,4 +81,5 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
         name = run_name({"overrides": overrides} if plain is None else plain)
         return Point(tuple(overrides), name, plain, reason=explain(error))
     skipped = "" if built.settings.download else built.missing()
-    return Point(tuple(overrides), run_name(plain), plain, identity, skipped=skipped)
+    unseen = built.components.dataset.unseen()
+    return Point(tuple(overrides), run_name(plain), plain, identity, skipped=skipped, unseen=unseen)

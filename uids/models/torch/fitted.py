@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from uids.backends import Array
+from uids.backends import Array, writable
 from uids.models.rows import Rows
 from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch.scores import RowLosses, ScoreFunction, Tensor, numpy
@@ -35,11 +35,11 @@ class FittedTorch:
     exact: bool = True  # the Hessian itself, not the Gauss–Newton matrix
 
     def to(self, array: Array) -> Tensor:
-        return torch.as_tensor(array, dtype=self.dtype, device=self.device)
+        return torch.as_tensor(writable(array), dtype=self.dtype, device=self.device)
 
     def labels(self, rows: Rows) -> Tensor:
         """Class numbers, or 0.0 and 1.0 where there is one output."""
-        y = torch.as_tensor(rows.y, device=self.device)
+        y = torch.as_tensor(writable(rows.y), device=self.device)
         return y.to(self.dtype) if self.outputs == 1 else y
 
     def evaluate(self, rows: Rows) -> tuple[Any, Tensor]:

@@ -1,0 +1,121 @@
+"""What it costs to look at what plugins hand over: seconds inside the guards during one whole run,
+against one product X V of the same process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import scipy.sparse as sp
+
+import uids
+from uids.models.logreg import LogisticRegression
+from uids.samplers.sigmoid import Sigmoid
+from uids.solvers.cg import CG
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Two products by numpy or scipy: a plugin, since nobody has registered it."""
+
+    def matrix(self, X: Any) -> Any:
+        return Products(X)
+
+
+class Products:
+    def __init__(self, X: Any) -> None:
+        self.X, self.shape = X, X.shape
+
+    def dot(self, V: Any) -> Any:
+        return self.X @ V
+
+    def tdot(self, U: Any) -> Any:
+        return self.X.T @ U
+
+
+@dataclass(frozen=True)
+class Solver(CG):
+    """As another package's: its residual is computed again."""
+
+
+@dataclass(frozen=True)
+class Model(LogisticRegression):
+    """As another package's: its arrays are looked at."""
+
+
+@dataclass(frozen=True)
+class Sampler(Sigmoid):
+    """As another package's."""
+
+
+# Where the guards are called, and what they do there.
+GUARDS = {
+    "uids.backends.guard.try_products": "tried once",
+    "uids.backends.adopted.Looks.at": "looked at",
+    "uids.models.adopted.handed": "looked at",
+    "uids.models.adopted.refuse_improbable": "looked at",
+    "uids.solvers.adopted.handed": "looked at",
+    "uids.samplers.adopted.handed": "looked at",
+    "uids.solvers.adopted.checked": "residual",
+}
+
+
+def spent(X: Any, y: Any) -> dict[str, float]:
+    """Seconds inside each kind of guard, those of guards within guards not counted twice."""
+    seconds = dict.fromkeys(GUARDS.values(), 0.0)
+    depth = 0
+
+    def timed(function: Any, kind: str) -> Any:
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            nonlocal depth
+            depth += 1
+            start = time.perf_counter()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                depth -= 1
+                if depth == 0:
+                    seconds[kind] += time.perf_counter() - start
+
+        return call
+
+    with ExitStack() as stack:
+        for place, kind in GUARDS.items():
+            module, _, name = place.rpartition(".")
+            owner = resolve_name(module)
+            stack.enter_context(patch(place, timed(getattr(owner, name), kind)))
+        parts = {"backend": Backend(), "solver": Solver(), "model": Model(C=1.0)}
+        uids.run((X, y), sampler=Sampler(), repeats=1, cache=False, **parts)
+    return seconds
+
+
+def one_product(X: Any, seconds: float) -> float:
+    v, took = np.random.default_rng(0).standard_normal(X.shape[1]), []
+    began = time.perf_counter()
+    while len(took) < 5 or time.perf_counter() - began < seconds:
+        start = time.perf_counter()
+        X @ v
+        took.append(time.perf_counter() - start)
+    return float(np.median(took))
+
+
+def measure(quick: bool) -> Iterator[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    size = 10 if quick else 1
+    dense = rng.standard_normal((100_000 // size, 200))
+    sparse = sp.random(200_000 // size, 20_000, 40 / 20_000, "csr", rng=rng)
+    for name, X in (("dense", dense), ("sparse, 40 a row", sparse)):
+        y = (X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(X.shape[0]) > 0).astype(int)
+        best: dict[str, float] = {}
+        for _ in range(3):
+            found = spent(X, y)
+            best = {kind: min(best.get(kind, np.inf), s) for kind, s in found.items()}
+        product = one_product(X, 0.2 if quick else 2)
+        shape = f"{name}, {X.shape[0]:,} × {X.shape[1]:,}"
+        yield {"shape": shape, "product": product, **{k: s / product for k, s in best.items()}}

@@ -1,0 +1,130 @@
+"""What the products of another package's backend are held to: looked at, and tried on a few rows
+before they are relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from uids.backends.handed import all_finite, handed, writable
+from uids.backends.matrix import Array, Matrix
+from uids.errors import Blame, ComponentError
+
+# Rows on which the products are tried: a share of them, so that all is less work than one product
+# with X, but no fewer and no more than this.
+TRIED_SHARE, TRIED_LEAST, TRIED_MOST = 1 / 32, 24, 2048
+
+# Features up to which products with several vectors are tried too, and those up to which the Gram
+# matrix is.
+TRIED_WIDTH, TRIED_GRAM = 2**16, 256
+
+# Largest error of a product, relative to the same sum of absolute values: what is stored in float32
+# comes within it, and no mistake does.
+WRONG = 1e-5
+
+# Length of the random numbers that vectors are filled with again and again; prime, so that they do
+# not fall in step with blocks.
+PERIOD = 4099
+
+
+class Guard:
+    """Of one backend in one run."""
+
+    def __init__(self, blame: Blame) -> None:
+        self.blame = blame
+        self.tried = False
+
+    def check_shape(self, shape: object, expected: tuple[int, int]) -> None:
+        if not np.array_equal(np.asarray(shape), expected):
+            raise ComponentError(
+                f"{self.blame.who} gave a matrix of shape {shape} for X of shape {expected}"
+            )
+
+    def try_once(self, matrix: Matrix) -> None:
+        """The first matrix of a run, on a few of its rows."""
+        if not self.tried:
+            self.tried = True
+            try_products(matrix, self.blame)
+
+
+class Looks:
+    """At what one matrix hands over. Shape and type are seen at every product, the numbers at the
+    first of its kind alone: a pass over n numbers is a part of a product that would add up."""
+
+    def __init__(self, blame: Blame) -> None:
+        self.blame = blame
+        self.seen: set[str] = set()
+
+    def at(self, value: object, given: Array, shape: tuple[int, ...], what: str) -> Array:
+        """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
+        that are not finite need not be so either."""
+        with self.blame:
+            array = np.asarray(value)
+        if array.dtype == np.float32:
+            raise ComponentError(
+                f"{self.blame.who} gave {what} in float32 where float64 is needed: fits and solves "
+                "are exact to more digits than it has"
+            )
+        look = what not in self.seen and all_finite(given)
+        self.seen.add(what)
+        return writable(handed(array, shape, what, self.blame, finite=look))
+
+
+def try_products(matrix: Matrix, blame: Blame) -> None:
+    """Each product with a few rows against the same by numpy or scipy, on random vectors. A wrong
+    Xᵀ is found so, which a fit would tell as its own failure to converge."""
+    n, d = matrix.shape
+    count = min(n, max(TRIED_LEAST, min(TRIED_MOST, int(n * TRIED_SHARE))))
+    part = matrix.rows(np.unique(np.linspace(0, n - 1, count).astype(np.int64)))
+    with blame:
+        X = part.fetch()
+    rng = np.random.default_rng(0)
+    pool = rng.standard_normal(PERIOD)
+    v, u = np.resize(pool, d), np.resize(pool[::-1], X.shape[0])
+    w = np.abs(u)
+    z, t = X @ v, X.T @ u
+    gram_dot = X.T @ (w * z)
+    trials: list[tuple[str, Callable[..., Any], tuple[Array, ...], tuple[Array, ...]]] = [
+        ("X V", part.dot, (v,), (z,)),
+        ("Xᵀ U", part.tdot, (u,), (t,)),
+        ("Xᵀ (w ∘ X V)", part.gram_dot, (w, v), (gram_dot,)),
+        ("Xᵀ (w ∘ X v) and X v", part.scored_dot, (w, v), (gram_dot, z)),
+        ("X Xᵀ u", part.outer_dot, (u,), (X @ t,)),
+    ]
+    if d <= TRIED_WIDTH:
+        V, U = np.stack([v, v[::-1]], axis=1), np.stack([u, w], axis=1)
+        squares = X.multiply(X) if part.sparse else X * X
+        trials += [
+            ("X V", part.dot, (V,), (X @ V,)),
+            ("Xᵀ U", part.tdot, (U,), (X.T @ U,)),
+            ("Xᵀ (w ∘ X V)", part.gram_dot, (w, V), (X.T @ (w[:, None] * (X @ V)),)),
+            ("(X ∘ X)ᵀ W", part.square_tdot, (w,), (squares.T @ w,)),
+        ]
+    if d <= TRIED_GRAM:
+        dense = X.toarray() if part.sparse else X
+        trials += [("Xᵀ diag(w) X", part.gram, (w,), ((dense.T * w) @ dense,))]
+    for what, product, given, right in trials:
+        before = [array.copy() for array in given]
+        found = product(*given)
+        found = found if isinstance(found, tuple) else (found,)
+        for is_, should_be in zip(found, right, strict=True):
+            refuse_wrong(is_, should_be, what, blame)
+        if not all(np.array_equal(a, b) for a, b in zip(given, before, strict=True)):
+            raise ComponentError(f"{blame.who} changes what it is given, in the product {what}")
+
+
+def refuse_wrong(found: Array, right: Array, what: str, blame: Blame) -> None:
+    right = np.asarray(right, dtype=np.float64)
+    if found.shape != right.shape:
+        raise ComponentError(
+            f"{blame.who} gave {what} of shape {found.shape} where {right.shape} is needed"
+        )
+    error = float(np.abs(found - right).max(initial=0.0))
+    size = float(np.abs(right).max(initial=0.0))
+    if not error <= WRONG * max(size, np.finfo(np.float64).tiny):
+        raise ComponentError(
+            f"{blame.who} gives a wrong {what}: tried on random vectors and a few rows, it is up "
+            f"to {error:.1e} away from the product with X, of size {size:.1e}"
+        )
