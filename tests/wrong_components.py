@@ -15,7 +15,7 @@ from uids.app.plugins.new import files
 from uids.backends import Backend
 from uids.backends.numpy import NumpyMatrix
 from uids.errors import Blame
-from uids.models.adopted import AdoptedForms
+from uids.models.blamed_forms import BlamedForms
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logreg import LogisticRegression
@@ -346,7 +346,7 @@ TWICE = {
 }
 
 
-class OtherForms(AdoptedForms):
+class OtherForms(BlamedForms):
     def leverage(self, rows, forms):
         return 2 * super().leverage(rows, forms)
 

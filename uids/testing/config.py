@@ -6,6 +6,7 @@ import dataclasses
 import json
 
 from uids.registry import REGISTRIES, Chosen
+from uids.registry.fields import typed
 from uids.system.files import plain
 from uids.testing.check import demand
 
@@ -20,7 +21,7 @@ def config(chosen: Chosen) -> None:
     if chosen.entry is not None:
         again = REGISTRIES[chosen.kind].build(chosen.entry.name, **written)
     else:
-        again = cls(**written)
+        again = cls(**typed(cls, written))
     demand(
         again == component,
         f"the fields that metrics.json has, {written}, make {again!r}, not {component!r}",
