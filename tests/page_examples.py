@@ -1,9 +1,10 @@
 """The examples of a page of the guide: its code blocks, and the commands within its text.
 
 A python block is an example, and so is each line of a block that is indented or whose language is
-bash or none: ``uids …``, ``make run …`` or ``head FILE``. Blocks of other languages only show
-something; one whose first lines are a comment with a file's name is that file. In the text,
-`uids …` and `make run ARGS=…` are examples, unless they have a placeholder: `uids report DIR`.
+bash or none: ``uids …``, ``make run …``, ``head FILE`` or ``pip install -e ./DIR``. Blocks of other
+languages only show something; one whose first lines are a comment with a file's name is that file.
+In the text, `uids …` and `make run ARGS=…` are examples, unless they have a placeholder: `uids
+report DIR`.
 
 A comment right before says that something is not run: <!-- not run: why -->. Before a block, a
 paragraph or a table it is about all of it, before backticks about those.
@@ -23,7 +24,7 @@ MARK = re.compile(r"<!-- not run: \S.* -->")
 NAMED = re.compile(r"^# (\S+\.(?:py|toml|yaml))$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"…|\b[A-Z]{2,}\b(?!=)")  # ARGS= is not one
 COMMANDS = ("", "bash")
-COMMAND = re.compile(r"(uids|make run|head)(\s|$)")
+COMMAND = re.compile(r"(uids|make run|head)(\s|$)|pip install -e \./")
 SHOWN = ("text", "toml", "yaml")
 
 

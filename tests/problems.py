@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,11 @@ import scipy.sparse as sp
 from uids.backends import adopt
 from uids.backends.numpy import Numpy
 from uids.models import Rows
+
+# UIDS_TEST_BACKEND=jax: the tests that stand on ``make_rows`` go through that backend, and those
+# that are tried on several backends are tried on it too.
+OTHER_BACKEND = os.environ.get("UIDS_TEST_BACKEND")
+BACKENDS = list(dict.fromkeys(["numpy", "numba", "torch", *filter(None, [OTHER_BACKEND])]))
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,9 @@ def make_rows(n=60, d=4, classes=2, seed=0, sparse=False, backend=None):
     y = (X @ centre + 2 * rng.standard_normal((n, classes))).argmax(axis=1)
     y[:classes] = np.arange(classes)
     return Rows(
-        adopt(backend or Numpy(), sp.csr_matrix(X) if sparse else X), y.astype(np.int64), classes
+        adopt(backend or OTHER_BACKEND or Numpy(), sp.csr_matrix(X) if sparse else X),
+        y.astype(np.int64),
+        classes,
     )
 
 

@@ -31,6 +31,7 @@ ROOMS = (
     "pipeline",
     "estimators",
     "report",
+    "testing",
     "app",
 )
 

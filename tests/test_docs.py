@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import plugin_guide
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -38,7 +39,7 @@ def where(page):
 def words(command):
     """The arguments of ``uids``; ``make run ARGS="…"`` hands its own on to it."""
     first, *others = shlex.split(command, comments=True)
-    if first in ("uids", "head"):
+    if first in ("uids", "head", "pip"):
         return others
     assert others[0] == "run"
     return shlex.split(others[1].removeprefix("ARGS=")) if others[1:] else []
@@ -139,6 +140,10 @@ def test_the_examples_run(page, cli, tmp_path, monkeypatch, entry_points):
                 run_python(example, where(page), vars(module))
             elif example.text.startswith("head "):
                 assert (tmp_path / words(example.text)[0]).read_text(encoding="utf-8").strip()
+            elif example.text.startswith("pip install -e "):
+                folder = tmp_path / words(example.text)[2]
+                monkeypatch.syspath_prepend(folder)
+                install(folder / "pyproject.toml", None, entry_points)
             elif example.kind == "command":
                 code, _, err = cli(*words(example.text))
                 assert code == 0, f"{where(page)}:{example.line}: {example.text}\n{err}"
@@ -159,15 +164,25 @@ def run_python(example, page, names):
 
 
 def install(file, text, entry_points):
-    """The file as the page has it; a pyproject.toml adds what it declares, as pip would."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    """The file as the page has it; a pyproject.toml, also one that is there already, adds what it
+    declares, as pip would."""
+    if text is None:
+        text = file.read_text(encoding="utf-8")
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     if file.name == "pyproject.toml":
         project = tomllib.loads(text)["project"]
         for group, points in project["entry-points"].items():
             kind = group.removeprefix("uids.").removesuffix("s")
             for name, target in points.items():
                 entry_points(kind, name, target, project["name"], project["version"])
+
+
+def test_the_guide_to_plugins_shows_what_is_there():
+    """What the command writes, and every hook."""
+    text = plugin_guide.PAGE.read_text(encoding="utf-8")
+    assert text == plugin_guide.made(text), "run: python tests/plugin_guide.py"
 
 
 def own_arrays():

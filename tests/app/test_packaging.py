@@ -68,6 +68,7 @@ def test_the_wheel_holds_the_package_and_its_configs(wheel):
     assert "uids/conf/experiment/noise.yaml" in names
     assert "uids/report/templates/run.html" in names
     assert "uids/report/templates/vega.js.gz" in names
+    assert "uids/app/plugins/templates/pyproject.toml.j2" in names
     assert not [name for name in names if name.startswith(("tests", "conf", "plugins"))]
 
 
@@ -133,3 +134,38 @@ def test_real_plugins_work_and_broken_ones_hurt_nobody(python, tmp_path):
         python, "-m", "uids", "sampler.gamma=x", "sampler=acme_power", cwd=tmp_path, code=1
     )
     assert err == "uids: sampler.gamma: Value 'x' of type 'str' could not be converted to Float\n"
+
+
+KINDS = {
+    "sampler": "power",
+    "backend": "scipy",
+    "solver": "residuals",
+    "model": "least_squares",
+    "dataset": "rings",
+}
+
+
+def test_a_new_package_of_every_kind_passes_as_it_is_written(python, tmp_path, root):
+    """Written, linted, typed, installed, tested, checked, and all five in one run."""
+    for kind, name in KINDS.items():
+        call(python, "-m", "uids", "plugins", "new", name, "--kind", kind, cwd=tmp_path)
+    packages = sorted(tmp_path.iterdir())
+    assert len(packages) == 5
+    for command in (["check"], ["format", "--check"]):
+        call(sys.executable, "-m", "ruff", *command, *packages, cwd=tmp_path)
+    sources = [next(package.glob("uids_*")) for package in packages]
+    typed = ["--config-file", packages[0] / "pyproject.toml", "--cache-dir", root / ".mypy_cache"]
+    call(sys.executable, "-m", "mypy", *typed, *sources, cwd=root)
+    install = [python, "-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation"]
+    call(*install, *(f"-e{package}" for package in packages), cwd=tmp_path)
+
+    tests = [package / "tests" for package in packages]
+    pytest_words = ["-q", "-W", "error", "--import-mode=importlib", "-p", "no:cacheprovider"]
+    words = [*pytest_words, "--uids-plugin", "uids-sampler-power", *tests]
+    out, _ = call(python, "-m", "pytest", *words, cwd=tmp_path)
+    assert " passed" in out
+    out, _ = call(python, "-m", "uids", "plugins", "check", "rings", cwd=tmp_path)
+    assert out.startswith("dataset 'rings' of package 'uids-dataset-rings' 0.1.0\n")
+    words = [f"{kind}={name}" for kind, name in KINDS.items()]
+    out, _ = call(python, "-m", "uids", *words, "repeats=1", cwd=tmp_path)
+    assert "kept 190 of 200" in out

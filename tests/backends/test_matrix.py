@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from matrices import D, N, check, dense, values
-from problems import TwoProducts, Viewing
+from problems import OTHER_BACKEND, TwoProducts, Viewing
 
 from uids.backends import adopt, stack
 from uids.backends.loops.dense import DenseMatrix
@@ -83,6 +83,7 @@ KINDS = {
     "stacked least": lambda X: stack(Least(X[:CUT]), Least(X[CUT:])),
     "stacked views": partial(stacked_views, Numba(threads=2)),
     "stacked adopted views": partial(stacked_views, Viewing()),
+    **({OTHER_BACKEND: partial(adopt, OTHER_BACKEND)} if OTHER_BACKEND else {}),
 }
 
 

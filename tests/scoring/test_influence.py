@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from problems import TwoProducts, make_rows
+from problems import BACKENDS, TwoProducts, make_rows
 
 import uids
 from uids.backends import adopt
@@ -225,7 +225,7 @@ def test_a_fused_product_of_a_backend_is_used(fitted):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_scores_that_a_solve_has_left_give_the_same_influence(backend, sparse):
     pytest.importorskip("torch") if backend == "torch" else None
     backend = REGISTRIES["backend"].build(backend)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import real_data
 import scipy.sparse as sp
-from problems import make_rows
+from problems import BACKENDS, make_rows
 
 from uids.backends import adopt
 from uids.backends.numpy import Numpy
@@ -68,7 +68,7 @@ def real(request):
 @pytest.mark.xdist_group("real")
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("backend_name", ["numpy", "numba", "torch"])
+@pytest.mark.parametrize("backend_name", BACKENDS)
 def test_phi_on_real_data(real, intercept, dense, backend_name):
     name, train, validation, found = real
     model, expected = found[intercept]

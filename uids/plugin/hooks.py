@@ -81,6 +81,7 @@ HOOKS: tuple[Hook, ...] = (
             "diagonal_cost": "about how many products diagonal() costs; else 1",
             "uses_blas": "(columns) → whether products are by BLAS; else true",
             "columns": "scores that a row has; else 1",
+            "exact": "whether H is the Hessian itself, not damped or cut down; else true",
             "dual": "() → Dual: the equation in the space of the rows",
             "preconditioner": "() → r ↦ M⁻¹ r",
             "scored_dot": "(s, scores) → H s and X s; of a subclass of Curvature",

@@ -1,0 +1,51 @@
+"""Every check catches a component that is wrong in its way, and says so in one line."""
+
+import pytest
+from wrong_components import WRONG, WrongSolver, template
+
+from uids.errors import UidsError
+from uids.testing import check_solver, checks, outcomes
+
+CASES = [(kind, name) for kind, wrong in WRONG.items() for name in wrong]
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_there_is_a_wrong_component_for_each_check(kind):
+    assert set(WRONG[kind]) == {check.name for check in checks(kind)}
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_what_is_wrong_is_caught(kind, name):
+    check = next(check for check in checks(kind) if check.name == name)
+    with pytest.raises(AssertionError, match=f"fails the check '{name}': ") as failure:
+        check(WRONG[kind][name])
+    assert "\n" not in str(failure.value)
+    assert kind in str(failure.value)
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_the_component_of_the_template_is_right(kind):
+    """What the wrong ones differ from; so it is the fault that is caught, and nothing else."""
+    module = template(kind)
+    component = getattr(module, f"Right{kind.capitalize()}")
+    assert [o.sentence for o in outcomes(kind, component) if o.status == "failed"] == []
+
+
+def test_all_failures_are_told_at_once():
+    with pytest.raises(AssertionError) as failure:
+        check_solver(WrongSolver("first_column"))
+    lines = str(failure.value).splitlines()
+    assert all(line.startswith("solver 'WrongSolver' fails the check ") for line in lines)
+    assert any("'several vectors'" in line for line in lines)
+
+
+def test_a_class_with_required_fields_has_to_be_made():
+    from uids.datasets.formats.csv import Csv
+
+    with pytest.raises(AssertionError, match=r"without a default \(train.*: give an object"):
+        checks("dataset")[0](Csv)
+
+
+def test_an_unknown_kind():
+    with pytest.raises(UidsError, match=r"unknown kind 'smapler'. Did you mean 'sampler'"):
+        checks("smapler")
