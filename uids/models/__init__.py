@@ -5,6 +5,7 @@ machinery in ``logistic`` and ``torch``. Knows nothing of samplers, validation o
 """
 
 from uids.models.adopted import AdoptedFitted, AdoptedModel
+from uids.models.linear_loss import LinearLoss
 from uids.models.model import Curvature, Fitted, Model, Objective, RowForms
 from uids.models.rows import Rows, stacked
 
@@ -13,6 +14,7 @@ __all__ = [
     "AdoptedModel",
     "Curvature",
     "Fitted",
+    "LinearLoss",
     "Model",
     "Objective",
     "RowForms",
