@@ -15,7 +15,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import Blame
-from uids.models.model import Curvature, Objective, RowForms
+from uids.models.model import LOGLOSS, Curvature, Objective, RowForms
 from uids.models.rows import Rows
 from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
@@ -159,10 +159,11 @@ class AdoptedForms(RowForms):
 
 @dataclass(frozen=True)
 class AdoptedFitted:
-    """A fitted model with the blame for it."""
+    """A fitted model with the blame for it. ``loss_name`` is that of its model."""
 
     value: Any
     blame: Blame
+    loss_name: str = LOGLOSS
 
     @property
     def theta(self) -> Array:
@@ -177,6 +178,11 @@ class AdoptedFitted:
     def probabilities(self, rows: Rows) -> Array:
         with self.blame:
             return np.asarray(self.value.probabilities(rows))
+
+    def predictions(self, rows: Rows) -> Array:
+        """Of a model of numbers, (n,)."""
+        with self.blame:
+            return np.asarray(self.value.predictions(rows))
 
     def losses(self, rows: Rows) -> Array:
         with self.blame:
@@ -197,13 +203,26 @@ class AdoptedModel:
     def name(self) -> str:
         return self.chosen.name
 
+    @property
+    def loss_name(self) -> str:
+        """What its loss is called in tables and files."""
+        return str(getattr(self.chosen.component, "loss_name", LOGLOSS))
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it is a model of numbers, without classes."""
+        return bool(getattr(self.chosen.component, "continuous", False))
+
+    def _adopted(self, fitted: Any) -> AdoptedFitted:
+        return AdoptedFitted(fitted, self.chosen.blame, self.loss_name)
+
     def fit(
         self, rows: Rows, weights: Array | None = None, start: AdoptedFitted | None = None
     ) -> AdoptedFitted:
         begin = None if start is None else start.value
         with self.chosen.blame:
             fitted = self.chosen.component.fit(rows, weights, start=begin)
-        return AdoptedFitted(fitted, self.chosen.blame)
+        return self._adopted(fitted)
 
     @property
     def C(self) -> float | str | None:
@@ -225,19 +244,19 @@ class AdoptedModel:
     def restore(self, theta: Array, rows: Rows) -> AdoptedFitted:
         with self.chosen.blame:
             fitted = self.chosen.component.restore(theta, rows)
-        return AdoptedFitted(fitted, self.chosen.blame)
+        return self._adopted(fitted)
 
     def trained(self, rows: Rows, labels: Array) -> AdoptedFitted | None:
         """The model as it was handed in, where that is trained already."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "trained", blame, lambda *_: None, rows, labels)
-        return None if fitted is None else AdoptedFitted(fitted, blame)
+        return None if fitted is None else self._adopted(fitted)
 
     def untrained(self, rows: Rows) -> AdoptedFitted | None:
         """The model before training, where it can tell."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "untrained", blame, lambda _: None, rows)
-        return None if fitted is None else AdoptedFitted(fitted, blame)
+        return None if fitted is None else self._adopted(fitted)
 
     def rough(self) -> AdoptedModel:
         """The same model for fits that are only judged."""

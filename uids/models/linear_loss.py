@@ -19,7 +19,7 @@ from uids.system.display import facts, line
 
 @dataclass(frozen=True)
 class LinearLoss(ABC):
-    """Minimises F(θ) = ½‖θ‖² + C Σ_i ω_i l(y_i, z_i) with z_i = x_iᵀ θ, the intercept not penalised.
+    """Minimises F(θ) = ½‖θ‖² + C Σ_i ω_i l(y_i, z_i), z_i = x_iᵀ θ, the intercept not penalised.
 
     What a model adds is l, convex in z, and its first and second derivatives there: one number for
     each row, (n,), from y and z, (n,). The fit by Newton's method, H, leverage, leave-one-out and
@@ -63,8 +63,9 @@ class LinearLoss(ABC):
         """What is predicted of a row, where y are numbers."""
         return z
 
-    def refuse(self, y: Array) -> None:
-        """A ValueError where y holds what the loss is not for."""
+    def objection(self, y: Array) -> str:
+        """A sentence where y holds what the loss is not for, else nothing."""
+        return ""
 
     def fit(
         self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
@@ -91,7 +92,9 @@ class LinearLoss(ABC):
             raise UidsError(
                 "the rows to fit are all of one class: keep more rows, or use stratify=true"
             )
-        self.refuse(rows.y)
+        objection = self.objection(rows.y)
+        if objection:
+            raise UidsError(objection)
 
     def _largest_slope(self, rows: Rows) -> float:
         """An upper bound of the coordinates of the gradient of the mean loss at θ = 0, by Cauchy

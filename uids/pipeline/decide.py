@@ -40,7 +40,7 @@ class Decided:
     weight: float  # of each validation row in a model that has them
     final: str
     scores: Scores
-    labels: LabelAudit
+    labels: LabelAudit | None  # of classes
     probability: Array  # π of each training row
     gradient_bound: float | None
     selection: Selection | None  # where something was left to choose
@@ -86,7 +86,7 @@ def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) 
     with clock.stage("influence"):
         weight = audit_weight(plain, candidate)
         scores = scored.scores(reference(model, scored, loaded, weight))
-        labels = scores.labels
+        labels = scores.labels if loaded.train.classes else None
     with clock.stage("sample"):
         sampler = candidate.sampler
         if candidate.alpha is not None:

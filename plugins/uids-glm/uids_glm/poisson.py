@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import xlogy
+
 from uids.backends import Array
 from uids.models import LinearLoss
 
 
 @dataclass(frozen=True)
 class Poisson(LinearLoss):
-    """l = e^z − y z + y log y − y, half the deviance of y from the mean e^z. The α of scikit-learn's
-    PoissonRegressor is 1 / (nC)."""
+    """l = e^z − y z + y log y − y, half the deviance of y from the mean e^z. The α of
+    scikit-learn's PoissonRegressor is 1 / (nC)."""
 
     loss_name: ClassVar[str] = "half Poisson deviance"
     continuous: ClassVar[bool] = True
@@ -31,6 +32,5 @@ class Poisson(LinearLoss):
     def prediction(self, z: Array) -> Array:
         return np.exp(z)
 
-    def refuse(self, y: Array) -> None:
-        if y.min() < 0:
-            raise ValueError(f"counts must be 0 or more: one of y is {y.min():g}")
+    def objection(self, y: Array) -> str:
+        return "" if y.min() >= 0 else f"counts must be 0 or more, and one of them is {y.min():g}"

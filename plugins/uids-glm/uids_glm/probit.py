@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
+
 from uids.backends import Array
 from uids.models import LinearLoss
 

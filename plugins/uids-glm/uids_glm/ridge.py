@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+
 from uids.backends import Array
 from uids.models import LinearLoss
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
+
 from uids.backends import Array
 from uids.models import LinearLoss
 
