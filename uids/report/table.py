@@ -44,7 +44,8 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("+-−").replace(".", "").replace(",", "").rstrip("%").isdigit()
+    plain = cell.lstrip("+-−").replace("e+", "").replace("e-", "")
+    return not cell or plain.replace(".", "").replace(",", "").rstrip("%").isdigit()
 
 
 NO_CLASSES = (
