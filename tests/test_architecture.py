@@ -26,10 +26,12 @@ ROOMS = (
     "models",
     "scoring",
     "samplers",
+    "plugin",
     "selection",
     "pipeline",
     "estimators",
     "report",
+    "testing",
     "app",
 )
 

@@ -63,6 +63,7 @@ def plugin(folder, name, source, line):
 
 def test_the_wheel_holds_the_package_and_its_configs(wheel):
     names = zipfile.ZipFile(wheel).namelist()
+    assert "uids/py.typed" in names
     assert "uids/conf/config.yaml" in names
     assert "uids/conf/experiment/noise.yaml" in names
     assert "uids/report/templates/run.html" in names

@@ -60,6 +60,11 @@ class AdoptedCurvature(AdoptedOperator, Curvature):
         with self.blame:
             return int(getattr(self.value, "columns", 1))
 
+    @property
+    def exact(self) -> bool:
+        with self.blame:
+            return bool(getattr(self.value, "exact", True))
+
     def row_forms(self) -> RowForms | None:
         if not isinstance(self.value, Curvature):
             return None

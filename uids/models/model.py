@@ -136,6 +136,11 @@ class Curvature(Operator):
         """Scores that a row has: products with m vectors take that many times m numbers a row."""
         return 1
 
+    @property
+    def exact(self) -> bool:
+        """Whether H is the Hessian itself: not where it is damped, or left without some terms."""
+        return True
+
     def row_forms(self) -> RowForms | None:
         return None
 

@@ -5,7 +5,7 @@ Knows no component itself: they are strings until one is chosen. Knows nothing o
 
 from uids.registry.builtin import REGISTRIES, plugins
 from uids.registry.chosen import Chosen, ask, refuse_fields
-from uids.registry.entry import Entry
+from uids.registry.entry import API, Entry
 from uids.registry.registry import Registry
 
-__all__ = ["REGISTRIES", "Chosen", "Entry", "Registry", "ask", "plugins", "refuse_fields"]
+__all__ = ["API", "REGISTRIES", "Chosen", "Entry", "Registry", "ask", "plugins", "refuse_fields"]

@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from uids import __version__
 from uids.errors import UidsError, one_line
 
 METHOD = {  # what makes an object a component of its kind
@@ -20,6 +21,9 @@ METHOD = {  # what makes an object a component of its kind
     "backend": "matrix",
     "network": "build",
 }
+
+API = 1  # the version of what is asked of a component; raised when that changes
+APIS = (1,)  # those that this uids keeps to
 
 
 @cache
@@ -55,6 +59,10 @@ class Entry:
             named = getattr(named, part, None)
         return named is cls
 
+    def api_of(self, cls: type) -> object:
+        """The version of the contract that a class says it is written for; 1 where it is silent."""
+        return getattr(cls, "uids_api", APIS[0])
+
     def load(self) -> type:
         """Import the class, or say in one line why that cannot be done and who can mend it."""
         who = self.who
@@ -76,6 +84,12 @@ class Entry:
         method = METHOD[self.kind]
         if not callable(getattr(named, method, None)):
             raise UidsError(f"{who} has no method {method!r}, which every {self.kind} needs")
+        if self.api_of(named) not in APIS:
+            keeps = " and ".join(str(version) for version in APIS)
+            raise UidsError(
+                f"{who} is written for version {self.api_of(named)} of uids' contract (uids_api), "
+                f"and uids {__version__} keeps to {keeps}: install versions of both that agree"
+            )
         if any(field.name == "name" for field in dataclasses.fields(named)):
             raise UidsError(f"{who} has a field 'name'; that word is taken by the registry")
         return named

@@ -52,6 +52,10 @@ class TorchCurvature(Objective):
         return self.fitted.outputs
 
     @property
+    def exact(self) -> bool:
+        return self.fitted.damping == 0 and (self._linear or self.fitted.exact)
+
+    @property
     def _linear(self) -> bool:
         return isinstance(self.fitted.scores, LinearScores)
 
