@@ -132,7 +132,7 @@ def given(settings: Settings, sampler: AdoptedSampler) -> Candidate:
     """Where nothing is open."""
     ratio = 1.0 if isinstance(settings.ratio, str) else float(settings.ratio)
     weight = given_weight(settings) if settings.with_validation else 0.0
-    return Candidate(sampler, ratio, None, None, bool(settings.stratify), weight)
+    return Candidate(sampler, ratio, None, None, settings.stratify is True, weight)
 
 
 def given_weight(settings: Settings) -> float:

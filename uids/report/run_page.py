@@ -100,6 +100,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "baselines": baseline_rows(metrics),
         "comparison": comparison(metrics),
         "kept": kept(metrics),
+        "loss": loss_of(metrics),
         "influence": influence_chart(phi, pi, flags, chance),
         "influence_picture": picture,
         "harmful": harmful_rows(folder, rows),

@@ -67,7 +67,7 @@ class Walk:
             ratio=1.0 if self.open.ratio else float(self.settings.ratio),
             alpha=self.alphas[0],
             C=self.trials.start_C if self.open.C else None,
-            stratify=False if self.open.stratify else bool(stratify),
+            stratify=False if self.open.stratify else stratify is True,
             weight=0.0
             if not self.settings.with_validation
             else 1.0

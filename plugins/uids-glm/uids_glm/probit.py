@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from uids.backends import Array
-from uids.models import LinearLoss
+from uids.plugin import Array, LinearLoss
 
 ROOT = np.log(2 * np.pi) / 2
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from uids.backends import Array
-from uids.models import LinearLoss
+from uids.plugin import Array, LinearLoss
 
 
 @dataclass(frozen=True)

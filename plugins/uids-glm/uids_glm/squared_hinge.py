@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from uids.backends import Array
-from uids.models import LinearLoss
+from uids.plugin import Array, LinearLoss
 
 
 @dataclass(frozen=True)
