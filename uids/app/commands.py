@@ -32,7 +32,13 @@ def print_table(rows: Sequence[Mapping[str, str]]) -> None:
 
 
 def plugins(arguments: Sequence[str]) -> int:
-    """List every component of every registry, importing each to see whether it works."""
+    """List every component of every registry, importing each to see whether it works. For whoever
+    writes one: ``uids plugins check NAME`` and ``uids plugins new NAME --kind KIND``."""
+    if arguments and arguments[0] in ("check", "new"):
+        from uids.app.plugins.check import check
+        from uids.app.plugins.new import new
+
+        return {"check": check, "new": new}[arguments[0]](arguments[1:])
     as_json = wants_json("uids plugins", plugins.__doc__, arguments)
     rows = []
     for registry in REGISTRIES.values():

@@ -36,6 +36,8 @@ uids finds the training rows that hurt a model, drops them, and trains a better 
 Commands beside runs:
   uids datasets [--json]    the data sets, their size, and whether they are here
   uids plugins [--json]     every component that is installed, and whether it works
+  uids plugins check NAME   the checks of uids.testing on a component, or on those of a package
+  uids plugins new NAME --kind KIND [DIR]    a package with a component, to begin with
   uids report DIR           build the tables and pages of a run or a sweep again
   uids apply DIR FILE -o OUT    the training file of a run without the dropped rows
   uids predict DIR FILE -o OUT  labels and probabilities of new rows, by the model of a run

@@ -5,7 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+
+from uids.backends import Array
 from uids.errors import UidsError
+from uids.models import AdoptedFitted, Rows
 from uids.models.adopted import choose_model
 from uids.registry import REGISTRIES, Chosen
 
@@ -17,6 +21,19 @@ def choose_for_check(kind: str, component: Any) -> Chosen:
     if isinstance(component, type):
         component = made(kind, component)
     return choose_model(component) if kind == "model" else REGISTRIES[kind].choose(component)
+
+
+def is_continuous(chosen: Chosen) -> bool:
+    """Whether a model is one of numbers, which has predictions in place of probabilities."""
+    return bool(getattr(chosen.component, "continuous", False))
+
+
+def predicted(fitted: AdoptedFitted, rows: Rows) -> Array:
+    """Probabilities of the classes, (n, K), or the predictions of a model of numbers, (n,)."""
+    if rows.classes:
+        return fitted.probabilities(rows)
+    with fitted.blame:
+        return np.asarray(fitted.value.predictions(rows))
 
 
 def made(kind: str, cls: type) -> Any:

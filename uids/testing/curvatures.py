@@ -12,8 +12,7 @@ from uids.models import AdoptedFitted, AdoptedModel, Rows
 from uids.models.adopted import AdoptedCurvature
 from uids.registry import Chosen
 from uids.testing.check import demand, near
-from uids.testing.models import D, N, fit_of, model_of, penalty_gradient, restorable
-from uids.testing.problems import rows_of
+from uids.testing.models import D, N, fit_of, model_of, penalty_gradient, restorable, rows_for
 
 H_STEP = 1e-5  # of a parameter: the error of a central difference is of its square
 SLOPE = 1e-5  # of the largest entry, to which a finite difference is believed
@@ -28,7 +27,7 @@ def moved(model: AdoptedModel, fitted: AdoptedFitted, rows: Rows, step: Array) -
 
 def away(chosen: Chosen) -> tuple[AdoptedModel, Rows, AdoptedFitted]:
     """A fit moved off its optimum, where no gradient is 0 by chance."""
-    model, rows = restorable(chosen), rows_of(N, D)
+    model, rows = restorable(chosen), rows_for(chosen)
     fitted = model.fit(rows)
     step = 0.1 * np.random.default_rng(2).standard_normal(fitted.theta.size)
     return model, rows, moved(model, fitted, rows, step)
@@ -52,7 +51,7 @@ def gradient(chosen: Chosen) -> None:
 
 def hessian(chosen: Chosen) -> None:
     """H times H⁻¹∇l_i is ∇l_i again, where H is that of the objective by finite differences."""
-    model, rows = restorable(chosen), rows_of(N, D)
+    model, rows = restorable(chosen), rows_for(chosen)
     fitted = model.fit(rows)
     curvature = fitted.curvature(rows)
     if not curvature.exact:
@@ -75,7 +74,7 @@ def hessian(chosen: Chosen) -> None:
 def row_products(chosen: Chosen) -> None:
     """gradient, gradient_norms and row_products are those of row_gradients."""
     rows, curvature = curvature_of(chosen)
-    judges = rows_of(20, D, seed=9)
+    judges = rows_for(chosen, 20, seed=9)
     rng = np.random.default_rng(4)
     for of, some in (
         ("the training rows", rows),
@@ -141,7 +140,7 @@ def solving(chosen: Chosen) -> None:
     model = model_of(chosen)
     asked = 0
     for n, d in ((N, D), (12, 60)):
-        rows = rows_of(n, d)
+        rows = rows_for(chosen, n, d)
         curvature = model.fit(rows).curvature(rows)
         advice, g = curvature.advice(), curvature.gradient(rows.take(np.arange(3)))
         precondition = curvature.preconditioner() if advice.preconditioner else None

@@ -12,6 +12,7 @@ from uids.models import AdoptedFitted, AdoptedModel, Rows
 from uids.registry import Chosen
 from uids.scoring.influence import influence_at
 from uids.solvers.adopted import adopt_solver
+from uids.testing.adopted import is_continuous, predicted
 from uids.testing.check import demand, near, same
 from uids.testing.problems import TwoProducts, rows_of
 
@@ -27,8 +28,13 @@ def model_of(chosen: Chosen) -> AdoptedModel:
     return model.at_C(START_C) if isinstance(model.C, str) else model
 
 
+def rows_for(chosen: Chosen, n: int = N, d: int = D, seed: int = 0, sparse: bool = False) -> Rows:
+    """Two classes, or counts for a model of numbers."""
+    return rows_of(n, d, 0 if is_continuous(chosen) else 2, seed, sparse)
+
+
 def fit_of(chosen: Chosen) -> tuple[AdoptedModel, Rows, AdoptedFitted]:
-    model, rows = model_of(chosen), rows_of(N, D)
+    model, rows = model_of(chosen), rows_for(chosen)
     return model, rows, model.fit(rows)
 
 
@@ -61,33 +67,33 @@ def demand_stationary(
 
 def fit(chosen: Chosen) -> None:
     """Parameters, losses and probabilities of the right shape: finite, in [0, 1], with sum 1."""
-    _, rows, fitted = fit_of(chosen)
+    model, rows, fitted = fit_of(chosen)
     demand(np.isfinite(fitted.theta).all(), "the fitted parameters are not finite")
-    losses, P = fitted.losses(rows), fitted.probabilities(rows)
+    losses, P = fitted.losses(rows), predicted(fitted, rows)
     demand(losses.shape == (N,), f"losses(rows) has the shape {losses.shape}, not {(N,)}")
     demand(np.isfinite(losses).all(), "losses(rows) has entries that are not finite")
-    demand(P.shape == (N, 2), f"probabilities(rows) has the shape {P.shape}, not {(N, 2)}")
-    demand(((P >= 0) & (P <= 1)).all(), "probabilities(rows) has entries outside [0, 1]")
-    near(P.sum(axis=1), np.ones(N), "the sum of the probabilities of a row", 1e-9)
+    if rows.classes:
+        demand(P.shape == (N, 2), f"probabilities(rows) has the shape {P.shape}, not {(N, 2)}")
+        demand(((P >= 0) & (P <= 1)).all(), "probabilities(rows) has entries outside [0, 1]")
+        near(P.sum(axis=1), np.ones(N), "the sum of the probabilities of a row", 1e-9)
+    else:
+        demand(P.shape == (N,), f"predictions(rows) has the shape {P.shape}, not {(N,)}")
+        demand(np.isfinite(P).all(), "predictions(rows) has entries that are not finite")
+    other = model.fit(Rows(rows.X, rows.y.max() - rows.y, rows.classes))
     demand(
-        losses.mean() < fitted_to_other_labels(chosen, rows),
-        "a fit to the labels has no lower loss on them than a fit to the opposite labels",
+        losses.mean() < other.losses(rows).mean(),
+        "a fit to the labels has no lower loss on them than a fit to their opposite",
     )
-
-
-def fitted_to_other_labels(chosen: Chosen, rows: Rows) -> float:
-    other = Rows(rows.X, 1 - rows.y, rows.classes)
-    return float(model_of(chosen).fit(other).losses(rows).mean())
 
 
 def new_rows(chosen: Chosen) -> None:
     """Losses and probabilities of some rows, and of one, are those rows' own."""
     _, rows, fitted = fit_of(chosen)
-    losses, P = fitted.losses(rows), fitted.probabilities(rows)
+    losses, P = fitted.losses(rows), predicted(fitted, rows)
     for index in (np.array([7, 3, 3, 20]), np.array([5])):
         some, of = rows.take(index), f"of {len(index)} rows"
         near(fitted.losses(some), losses[index], f"losses(rows) {of}", 1e-9)
-        near(fitted.probabilities(some), P[index], f"probabilities(rows) {of}", 1e-9)
+        near(predicted(fitted, some), P[index], f"what is predicted {of}", 1e-9)
 
 
 def identity(chosen: Chosen) -> None:
@@ -133,13 +139,13 @@ def warm_start(chosen: Chosen) -> None:
 
 def restore(chosen: Chosen) -> None:
     """restore(theta, rows) is the fit that theta came from."""
-    model, rows = restorable(chosen), rows_of(N, D)
+    model, rows = restorable(chosen), rows_for(chosen)
     fitted = model.fit(rows)
     again = model.restore(fitted.theta.copy(), rows)
     same(again.theta, fitted.theta, "restore(theta, rows).theta is not the theta given to it")
     near(again.losses(rows), fitted.losses(rows), "losses of the restored fit", 1e-12)
-    P = fitted.probabilities(rows)
-    near(again.probabilities(rows), P, "probabilities of the restored fit", 1e-12)
+    P = predicted(fitted, rows)
+    near(predicted(again, rows), P, "what the restored fit predicts", 1e-12)
     H = fitted.curvature(rows).dense()
     near(again.curvature(rows).dense(), H, "the Hessian of the restored fit", 1e-12)
 
@@ -168,7 +174,7 @@ def no_mutation(chosen: Chosen) -> None:
 def sparse(chosen: Chosen) -> None:
     """X as CSR gives the same fit; a model of dense data refuses it by a UidsError."""
     model, rows, fitted = fit_of(chosen)
-    other = rows_of(N, D, sparse=True)
+    other = rows_for(chosen, sparse=True)
     again = fitted_or_refused(model, other, "it takes no sparse data")
     demand_alike(again, other, fitted, rows, "for X as CSR")
 
@@ -200,6 +206,8 @@ def fitted_or_refused(model: AdoptedModel, rows: Rows, what: str) -> AdoptedFitt
 
 def several_classes(chosen: Chosen) -> None:
     """Three classes have three probabilities; a model of two refuses them by a UidsError."""
+    if is_continuous(chosen):
+        raise SkipTest("it is a model of numbers")
     model, rows = model_of(chosen), rows_of(N, D, classes=3)
     fitted = fitted_or_refused(model, rows, "it takes no three classes")
     P = fitted.probabilities(rows)
@@ -211,7 +219,7 @@ def several_classes(chosen: Chosen) -> None:
 def refits(chosen: Chosen) -> None:
     """φ_i / n is how the validation loss changes with the weight of row i: by fits again."""
     model, rows, fitted = fit_of(chosen)
-    judges = rows_of(20, D, seed=9)
+    judges = rows_for(chosen, 20, seed=9)
     curvature = fitted.curvature(rows)
     if not curvature.exact:
         raise SkipTest("it says that its H is not the Hessian itself (exact is false)")

@@ -44,9 +44,16 @@ def labelled(X: Array, classes: int, seed: int = 0) -> Array:
     return y.astype(np.int64)
 
 
+def counted(X: Array, seed: int = 0) -> Array:
+    """Counts that a linear model can half learn, for models of numbers."""
+    centre = np.random.default_rng(1).standard_normal(X.shape[1]) / X.shape[1]
+    return np.random.default_rng(seed + 1).poisson(np.exp(1 + X @ centre)).astype(np.float64)
+
+
 def rows_of(n: int, d: int, classes: int = 2, seed: int = 0, sparse: bool = False) -> Rows:
+    """Of no classes: then y are counts, as floats."""
     X = numbers(n, d, seed)
-    y = labelled(X, classes, seed)
+    y = labelled(X, classes, seed) if classes else counted(X, seed)
     matrix: Matrix = Numpy().matrix(sp.csr_matrix(X) if sparse else X)
     return Rows(matrix, y, classes)
 

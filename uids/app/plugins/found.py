@@ -1,0 +1,44 @@
+"""Which components a name on the command line stands for, and all that is checked of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from uids.errors import UidsError, unknown
+from uids.registry import REGISTRIES, Chosen, Entry
+
+if TYPE_CHECKING:
+    from uids.testing.check import Check  # imports numpy
+
+
+def found(name: str) -> list[Entry]:
+    """The components of a package, or those of that name, of whatever kind."""
+    entries = [entry for registry in REGISTRIES.values() for entry in registry.entries()]
+    package = [e for e in entries if e.package != "uids" and same_package(e.package, name)]
+    named = [entry for entry in entries if entry.name == name]
+    if not package and not named:
+        known = {e.package for e in entries if e.package != "uids"} | {e.name for e in entries}
+        raise UidsError(
+            unknown("package or component", name, known) + "; is the package installed?"
+        )
+    return package or named
+
+
+def same_package(one: str, two: str) -> bool:
+    """As pip compares names: hyphens, dots and underscores are alike."""
+    return re.sub(r"[-_.]+", "-", one).lower() == re.sub(r"[-_.]+", "-", two).lower()
+
+
+def chosen(entry: Entry, fields: Mapping[str, object]) -> Chosen:
+    return Chosen(entry.kind, REGISTRIES[entry.kind].build(entry.name, **fields), entry)
+
+
+def all_checks(kind: str) -> list[Check]:
+    """Those of ``uids.testing``, and that of the command line, which knows Hydra."""
+    from uids.app.plugins.command_line import command_line
+    from uids.testing import checks
+    from uids.testing.check import Check
+
+    return [*checks(kind), Check(kind, command_line)]
