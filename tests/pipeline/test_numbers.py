@@ -113,7 +113,8 @@ def test_the_files_of_a_run(result, tmp_path):
     assert "What is predicted are numbers: accuracy, AUC" in text
     page = (tmp_path / "report.html").read_text()
     assert "test squared error" in page
-    assert "logloss" not in page
+    assert "test logloss" not in page
+    assert "mean logloss" not in page
     assert "numbers were exchanged" in page
 
 
