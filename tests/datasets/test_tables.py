@@ -295,11 +295,12 @@ def test_files_that_are_no_parquet(build, tmp_path):
         build("csv", train=str(tmp_path / "t.csv.gz")).load()
 
 
-def test_a_target_with_too_many_values_is_no_class(tmp_path):
+def test_a_target_with_too_many_texts_is_no_class(tmp_path):
     class FewClasses(Csv):
         most_classes = 20
 
-    path = write(people(), tmp_path / "t.csv")
+    frame = people()
+    path = write(frame.assign(id=[f"h{i}" for i in range(len(frame))]), tmp_path / "t.csv")
     with pytest.raises(uids.UidsError, match="column 'id' has more than 20 different values"):
         FewClasses(train=path, target="id").load()
 

@@ -1,20 +1,20 @@
 """Kinds of noise: which training rows are made wrong, and how, to see whether they are found.
 
 A kind works on the training rows alone; only ``both`` touches validation labels too. Test rows stay
-as they are.
+as they are. Where y are numbers, a wrong one is that of another of the wrong rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from uids.errors import require
+from uids.errors import UidsError, require
 from uids.system.keys import one_of
 from uids.system.streams import Stream, generator
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-12  # of a column's spread, relative to its mean
 BLOCK = 4096  # rows that are looked at in one go where X is dense
 
 Indices = npt.NDArray[np.int64]
-Classes = npt.NDArray[np.int64]  # 0..K−1, one for each row
+Classes = npt.NDArray[Any]  # 0..K−1, one for each row; or numbers, where there are no classes
 Vector = npt.NDArray[np.float64]
 Source: TypeAlias = "npt.NDArray[np.float64] | sp.csr_matrix"  # or of float32
 
@@ -34,8 +34,8 @@ Source: TypeAlias = "npt.NDArray[np.float64] | sp.csr_matrix"  # or of float32
 @dataclass(frozen=True)
 class Clean:
     """Before the noise: ``X`` (N, d) is the source of the training rows, which are those numbered
-    ``rows`` of it; ``y`` are their classes, of ``classes`` in all, and ``y_validation`` those of
-    the validation rows."""
+    ``rows`` of it; ``y`` are their classes, of ``classes`` in all (0: they are numbers), and
+    ``y_validation`` those of the validation rows."""
 
     X: Source
     rows: Indices
@@ -86,8 +86,13 @@ def flip(
 
 
 def _to_others(y: Classes, classes: int, rows: Indices, rng: np.random.Generator) -> Classes:
-    """A copy in which these rows have another class, each of the others being as likely."""
+    """A copy in which these rows have another class, each of the others being as likely; or, of
+    numbers, the number of another of them, in a circle."""
     noisy = y.copy()
+    if not classes:
+        circle = rng.permutation(rows)
+        noisy[circle] = y[np.roll(circle, 1)]
+        return noisy
     noisy[rows] = (y[rows] + 1 + np.floor(rng.random(len(rows)) * (classes - 1))) % classes
     return noisy
 
@@ -101,6 +106,8 @@ def _flip_uniformly(
 def _flip_by_class(clean: Clean, noise: float, rng: np.random.Generator) -> tuple[Classes, Indices]:
     """Of the n_k rows of each odd class k exactly ``int(noise · n_k)`` get the label k − 1. With
     two classes: some of class 1 are called 0, and none the other way."""
+    if not clean.classes:
+        raise UidsError("noise_kind=class is for classes, and y are numbers: use another kind")
     picked: list[Indices] = [np.empty(0, dtype=np.int64)]
     for k in range(1, clean.classes, 2):
         members = np.flatnonzero(clean.y == k)

@@ -54,18 +54,19 @@ class SplitSettings:
 class Part:
     """Rows of one part. ``origin`` names whose file they lie in: "train", "validation" or "test";
     a part that is split off the training file has "train". ``row`` are the numbers of its rows in
-    that file, from 0, and ``y`` their classes."""
+    that file, from 0, and ``y`` their classes, or numbers where there are none."""
 
     origin: str
-    y: Classes
+    y: npt.NDArray[Any]
     row: Indices
 
 
 @dataclass(frozen=True)
 class Split:
-    """``labels[k]`` is the original label of class k; ``flipped`` are the positions in ``train`` of
-    the rows that noise made wrong, be it their label or, with ``noise_kind=features``, the rest;
-    ``sources`` maps the name of a source to all of its X, which parts may share."""
+    """``labels[k]`` is the original label of class k, none where y are numbers; ``flipped`` are the
+    positions in ``train`` of the rows that noise made wrong, be it their label or, with
+    ``noise_kind=features``, the rest; ``sources`` maps the name of a source to all of its X, which
+    parts may share."""
 
     train: Part
     validation: Part
@@ -76,10 +77,16 @@ class Split:
 
 
 def split(
-    data: Data, settings: SplitSettings, noise: float, seed: int, noise_kind: str = "uniform"
+    data: Data,
+    settings: SplitSettings,
+    noise: float,
+    seed: int,
+    noise_kind: str = "uniform",
+    continuous: bool = False,
 ) -> Split:
-    """Share out the rows, number the classes, and make ``noise`` of the training rows wrong."""
-    labels, y, parts = encode(data)
+    """Share out the rows, number the classes, and make ``noise`` of the training rows wrong. Where
+    y is ``continuous`` there are no classes to number."""
+    labels, y, parts = numbered(data) if continuous else encode(data)
     pool: Indices = np.arange(len(y))
     if data.part_rows is not None:
         given = {part: np.asarray(rows) for part, rows in data.part_rows.items()}
@@ -100,7 +107,8 @@ def split(
             f"{n} rows cannot give {m_validation} for validation and {m_test} for test "
             "and keep any for training: lower split.validation or split.test"
         )
-    order, most = _order(y[pool], len(labels), settings.kind, (m_validation, m_test), seed)
+    strata = np.zeros(n, dtype=np.int64) if continuous else y[pool]
+    order, most = _order(strata, max(1, len(labels)), settings.kind, (m_validation, m_test), seed)
     m_train = most if settings.train is None else min(most, _count(settings.train, n))
     cut = n - m_validation - m_test
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
@@ -113,7 +121,7 @@ def split(
         if len(rows) and name not in parts:
             parts[name] = Part("train", y[rows], rows)
     train = parts["train"]
-    if len(np.unique(train.y)) < len(labels):
+    if not continuous and len(np.unique(train.y)) < len(labels):
         refuse_continuous(data.y, labels, 0)
         absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
         raise UidsError(
@@ -197,6 +205,28 @@ def _stratified(y: Classes, classes: int, rng: np.random.Generator) -> Indices:
 
 def _count(size: float, n: int) -> int:
     return max(1, round(size * n)) if 0 < size < 1 else int(size)
+
+
+def numbered(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], dict[str, Part]]:
+    """As ``encode`` gives it, for a model of numbers: no labels, y and parts in float64."""
+
+    def numbers(y: npt.NDArray[Any], part: str) -> npt.NDArray[np.float64]:
+        try:
+            values = y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise UidsError(
+                f"the model predicts numbers, and y of the {part} rows holds others: {error}"
+            ) from error
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise UidsError(f"y of the {part} rows is {values[bad[0]]} in row {bad[0]}")
+        return values
+
+    parts = {
+        name: Part(name, numbers(y, name), np.arange(len(y)))
+        for name, (_, y) in data.separate.items()
+    }
+    return np.empty(0), numbers(data.y, "training"), parts
 
 
 def encode(data: Data) -> tuple[npt.NDArray[Any], Classes, dict[str, Part]]:

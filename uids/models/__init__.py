@@ -5,14 +5,17 @@ machinery in ``logistic`` and ``torch``. Knows nothing of samplers, validation o
 """
 
 from uids.models.adopted import AdoptedFitted, AdoptedModel
-from uids.models.model import Curvature, Fitted, Model, Objective, RowForms
+from uids.models.linear_loss import LinearLoss
+from uids.models.model import LOGLOSS, Curvature, Fitted, Model, Objective, RowForms
 from uids.models.rows import Rows, stacked
 
 __all__ = [
+    "LOGLOSS",
     "AdoptedFitted",
     "AdoptedModel",
     "Curvature",
     "Fitted",
+    "LinearLoss",
     "Model",
     "Objective",
     "RowForms",

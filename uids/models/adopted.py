@@ -16,7 +16,7 @@ import numpy as np
 from uids.backends import Array, handed
 from uids.errors import Blame, ComponentError
 from uids.models.blamed_forms import BlamedForms
-from uids.models.model import Curvature, Objective, RowForms
+from uids.models.model import LOGLOSS, Curvature, Objective, RowForms
 from uids.models.rows import Rows
 from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
@@ -112,10 +112,11 @@ class AdoptedObjective(AdoptedCurvature, Objective):
 
 @dataclass(frozen=True)
 class AdoptedFitted:
-    """A fitted model with the blame for it."""
+    """A fitted model with the blame for it. ``loss_name`` is that of its model."""
 
     value: Any
     blame: Blame
+    loss_name: str = LOGLOSS
 
     @property
     def theta(self) -> Array:
@@ -135,6 +136,12 @@ class AdoptedFitted:
         if not self.blame.trusted:
             refuse_improbable(P, self.blame)
         return P
+
+    def predictions(self, rows: Rows) -> Array:
+        """Of a model of numbers, (n,)."""
+        with self.blame:
+            predictions = self.value.predictions(rows)
+        return handed(predictions, (len(rows),), "predictions", self.blame)
 
     def losses(self, rows: Rows) -> Array:
         with self.blame:
@@ -156,7 +163,7 @@ def refuse_improbable(P: Array, blame: Blame) -> None:
         )
 
 
-def adopted_fit(fitted: Any, blame: Blame) -> AdoptedFitted:
+def adopted_fit(fitted: Any, blame: Blame, loss_name: str = LOGLOSS) -> AdoptedFitted:
     missing = [name for name in FITTED if not hasattr(fitted, name)]
     if missing:
         kind = type(fitted).__name__
@@ -164,7 +171,7 @@ def adopted_fit(fitted: Any, blame: Blame) -> AdoptedFitted:
             f"{blame.who} gave a {kind} where a fitted model is needed: it has no "
             f"{' and no '.join(missing)}"
         )
-    return AdoptedFitted(fitted, blame)
+    return AdoptedFitted(fitted, blame, loss_name)
 
 
 @dataclass(frozen=True)
@@ -177,13 +184,26 @@ class AdoptedModel:
     def name(self) -> str:
         return self.chosen.name
 
+    @property
+    def loss_name(self) -> str:
+        """What its loss is called in tables and files."""
+        return str(getattr(self.chosen.component, "loss_name", LOGLOSS))
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it is a model of numbers, without classes."""
+        return bool(getattr(self.chosen.component, "continuous", False))
+
+    def _adopted(self, fitted: Any) -> AdoptedFitted:
+        return adopted_fit(fitted, self.chosen.blame, self.loss_name)
+
     def fit(
         self, rows: Rows, weights: Array | None = None, start: AdoptedFitted | None = None
     ) -> AdoptedFitted:
         begin = None if start is None else start.value
         with self.chosen.blame:
             fitted = self.chosen.component.fit(rows, weights, start=begin)
-        return adopted_fit(fitted, self.chosen.blame)
+        return self._adopted(fitted)
 
     @property
     def C(self) -> float | str | None:
@@ -205,19 +225,19 @@ class AdoptedModel:
     def restore(self, theta: Array, rows: Rows) -> AdoptedFitted:
         with self.chosen.blame:
             fitted = self.chosen.component.restore(theta, rows)
-        return adopted_fit(fitted, self.chosen.blame)
+        return self._adopted(fitted)
 
     def trained(self, rows: Rows, labels: Array) -> AdoptedFitted | None:
         """The model as it was handed in, where that is trained already."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "trained", blame, lambda *_: None, rows, labels)
-        return None if fitted is None else adopted_fit(fitted, blame)
+        return None if fitted is None else self._adopted(fitted)
 
     def untrained(self, rows: Rows) -> AdoptedFitted | None:
         """The model before training, where it can tell."""
         component, blame = self.chosen.component, self.chosen.blame
         fitted = ask(component, "untrained", blame, lambda _: None, rows)
-        return None if fitted is None else adopted_fit(fitted, blame)
+        return None if fitted is None else self._adopted(fitted)
 
     def rough(self) -> AdoptedModel:
         """The same model for fits that are only judged."""

@@ -13,6 +13,9 @@ from uids.models.rows import Rows
 from uids.solvers import Operator
 from uids.system.keys import AUTO
 
+# What a model's loss is called where it says nothing: −log p of a row's own class.
+LOGLOSS = "logloss"
+
 # The C of the paper, at which a walk over C starts.
 C_START = 0.1
 
@@ -184,7 +187,12 @@ class Fitted(Protocol):
 
 
 class Model(Protocol):
-    """A field ``C`` that takes the word "auto" (``C: float | str``) can be chosen by cross-fitting.
+    """``loss_name`` is what ``losses`` of its fits are called in tables and files: "logloss", which
+    is −log p of a row's own class, where a model says nothing. ``continuous`` is true of models of
+    numbers: then y are floats, K is 0, and in place of ``probabilities`` a fit has
+    ``predictions(rows)``, (n,). Both may be class attributes.
+
+    A field ``C`` that takes the word "auto" (``C: float | str``) can be chosen by cross-fitting.
     Four more methods are used where a model has them. ``restore(theta, rows)`` rebuilds a fit
     from its parameters, so that it can be kept in the cache. ``rough()`` is the same model with
     fits that are good enough to be judged by their losses, but not for influence.

@@ -13,14 +13,21 @@ from uids.system.display import line
 
 @dataclass(frozen=True, repr=False)
 class Rows:
-    """X through a backend, y in 0..K−1, which cannot be changed in place, K."""
+    """X through a backend, y in 0..K−1, K; where there are no classes y are numbers, and K is 0. y
+    cannot be changed in place."""
 
     X: Matrix
-    y: npt.NDArray[np.int64]
+    y: Array
     classes: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y", read_only(self.y))
+
+    @property
+    def strata(self) -> npt.NDArray[np.int64]:
+        """What rows are kept apart by where classes are to be evenly shared out: the classes, or
+        one stratum of all rows."""
+        return self.y if self.classes else np.zeros(len(self.y), dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.y)

@@ -8,18 +8,19 @@ beat that, with C and their weight tuned as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from uids.backends import Array
 from uids.errors import ComponentError, UidsError
-from uids.models import AdoptedFitted, Fitted, Rows
+from uids.models import LOGLOSS, AdoptedFitted, Fitted, Rows
 from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
-from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures
+from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures, loss_key, measured
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import HeldOut
-from uids.selection.settings import METRICS
+from uids.selection.measures import OF_CLASSES, measures_of
 from uids.selection.trials import fit_with
 from uids.system.statistics import standard_error, t_interval
 
@@ -39,22 +40,19 @@ NAMES = (
 class Baselines:
     """Collects the models' values on each test row and their measures, over repeats."""
 
-    def __init__(self, test: Rows) -> None:
-        self.test = test
+    def __init__(self, test: Rows, loss_name: str = LOGLOSS) -> None:
+        self.test, self.loss_name = test, loss_name
+        # By names, of which the first is that of the loss.
+        self.compared = measures_of(loss_name, bool(test.classes))
         self.values: dict[str, list[dict[str, Array]]] = {}
         self.measures: dict[str, list[PlainMeasures]] = {}
 
     def add(self, name: str, fitted: Fitted) -> None:
         rows = HeldOut.of(fitted, self.test)
-        self.values.setdefault(name, []).append({m: rows.values(m) for m in METRICS})
-        measured = evaluate(fitted, self.test, deltas=())
-        self.measures.setdefault(name, []).append(
-            {
-                "logloss": measured["logloss"],
-                "accuracy": measured["accuracy"],
-                "auc": measured["auc"],
-            }
-        )
+        self.values.setdefault(name, []).append({m: rows.values(m) for m in self.compared})
+        found = evaluate(fitted, self.test, (), self.loss_name)
+        plain = {key: value for key, value in found.items() if key != "worst_case_logloss"}
+        self.measures.setdefault(name, []).append(cast(PlainMeasures, plain))
 
     def metrics(self) -> dict[str, Baseline]:
         """The measures of each model, and beside the full set's the difference to them."""
@@ -64,8 +62,9 @@ class Baselines:
             found[name] = {"test": mean_of(self.measures[name])}
             if name != "full" and "full" in contest:
                 found[name]["difference"] = {
-                    measure: paired(values[measure], contest["full"][measure], measure)
-                    for measure in ("logloss", "accuracy")
+                    loss_key(measure): paired(values[measure], contest["full"][measure], measure)
+                    for measure in self.compared
+                    if measure != "auc"
                 }
         return found
 
@@ -73,7 +72,7 @@ class Baselines:
         """Name ↦ measure ↦ one value for each test row, less being better; means over repeats."""
         known = [name for name in NAMES if name in self.values]
         return {
-            name: {m: np.mean([each[m] for each in self.values[name]], axis=0) for m in METRICS}
+            name: {m: np.mean([v[m] for v in self.values[name]], axis=0) for m in self.compared}
             for name in known
         }
 
@@ -81,7 +80,7 @@ class Baselines:
 def paired(values: Array, others: Array, measure: str) -> PairedDifference:
     """What the measure itself differs by; the values are shares that are wrong where more of the
     measure is better."""
-    differences = values - others if measure == "logloss" else others - values
+    differences = others - values if measure in OF_CLASSES else values - others
     error = standard_error(differences)
     return {
         "mean": float(differences.mean()),
@@ -114,9 +113,10 @@ def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitte
 
 
 def mean_of(measures: Sequence[PlainMeasures]) -> PlainMeasures:
-    aucs = [each["auc"] for each in measures]
-    return {
-        "logloss": float(np.mean([each["logloss"] for each in measures])),
-        "accuracy": float(np.mean([each["accuracy"] for each in measures])),
-        "auc": None if None in aucs else float(np.mean([auc for auc in aucs if auc is not None])),
-    }
+    """None where it is None in one of them."""
+    means: dict[str, float | None] = {}
+    for key in measures[0]:
+        values = [measured(each, key) for each in measures]
+        known = [value for value in values if value is not None]
+        means[key] = float(np.mean(known)) if len(known) == len(values) else None
+    return cast(PlainMeasures, means)

@@ -18,6 +18,7 @@ from uids.pipeline.metrics import Conclusion
 from uids.selection.candidate import Candidate
 from uids.selection.choose import Selection
 from uids.selection.guard import upper_bound
+from uids.selection.measures import OF_CLASSES, loss_text
 from uids.selection.reason import setting
 from uids.system.statistics import standard_error, t_interval
 
@@ -61,14 +62,15 @@ def compared(contest: Contest, measure: str, judges: str, tuned: str = "") -> Co
     others = names[: names.index(use)] or [name for name in names if name != use]
     against = min(others, key=lambda name: mean[name])
     low, high = t_interval(values[use] - values[against], level)
-    between = f"95 % interval {low:+.4f} to {high:+.4f}, paired over the {judges} rows"
+    ends = " to ".join(loss_text(end, measure, "+") for end in (low, high))
+    between = f"95 % interval {ends}, paired over the {judges} rows"
     words = {**WORDS, TUNED: WORDS[TUNED] + tuned}
     lowest = "" if use == best else f", which cannot be told apart from the best ({words[best]})"
     difference = mean[use] - mean[against]
-    told = f"{difference:+.4f} against {WORDS[against]}"
+    told = f"{loss_text(difference, measure, '+')} against {WORDS[against]}"
     if names.index(use) > 0 and difference < 0:
-        below = "below" if measure == "logloss" else "better than"
-        told = f"{-difference:.4f} {below} {WORDS[against]}"
+        below = "better than" if measure in OF_CLASSES else "below"
+        told = f"{loss_text(-difference, measure)} {below} {WORDS[against]}"
     sentence = (
         f"Use {words[use]}: a {judges} {measure} of {shown(mean[use], measure)}{lowest}, {told} "
         f"({between}, and these rows chose it)"
@@ -99,7 +101,8 @@ def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusio
     plain = "full" if start.candidate.weight == 0 else "full_plus_validation"
     if moved:
         begun = setting(start.candidate) if start.candidate.drops else f"{WORDS[plain]} as they are"
-        sentence += f", {-differences.mean():.4f} ± {error:.4f} better than {begun}"
+        by, within = (loss_text(each, measure) for each in (-differences.mean(), error))
+        sentence += f", {by} ± {within} better than {begun}"
     elif len(selection.judged) > 1:
         sentence += ", and nothing that was tried is better beyond chance"
     worse = ""
@@ -128,21 +131,21 @@ def contrary(contest: Contest, use: str, against: str, measure: str) -> str:
             continue
         low, _ = t_interval(differences, LEVEL)
         if low > 0:
-            word = "higher" if other == "logloss" else "lower"
-            found.append(f"its {other} is {word} by {differences.mean():.4f}")
+            word = "lower" if other in OF_CLASSES else "higher"
+            found.append(f"its {other} is {word} by {loss_text(differences.mean(), other)}")
     return f"; but {' and '.join(found)} than with {WORDS[against]}" if found else ""
 
 
 def shown(value: float, measure: str) -> str:
     """The measure itself, of which the values are the share that is wrong or missing."""
-    return f"{value if measure == 'logloss' else 1 - value:.4f}"
+    return loss_text(1 - value if measure in OF_CLASSES else value, measure)
 
 
-def undecided(reason: str) -> Conclusion:
+def undecided(reason: str, measure: str) -> Conclusion:
     """Where nothing can judge."""
     return {
         "use": "full",
-        "measure": "logloss",
+        "measure": measure,
         "sure": False,
         "sentence": f"Use the full training set: {reason}.",
         "against": "",

@@ -40,7 +40,7 @@ class Decided:
     weight: float  # of each validation row in a model that has them
     final: str
     scores: Scores
-    labels: LabelAudit
+    labels: LabelAudit | None  # of classes
     probability: Array  # π of each training row
     gradient_bound: float | None
     selection: Selection | None  # where something was left to choose
@@ -86,7 +86,7 @@ def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) 
     with clock.stage("influence"):
         weight = audit_weight(plain, candidate)
         scores = scored.scores(reference(model, scored, loaded, weight))
-        labels = scores.labels
+        labels = scores.labels if loaded.train.classes else None
     with clock.stage("sample"):
         sampler = candidate.sampler
         if candidate.alpha is not None:
@@ -132,7 +132,7 @@ def given(settings: Settings, sampler: AdoptedSampler) -> Candidate:
     """Where nothing is open."""
     ratio = 1.0 if isinstance(settings.ratio, str) else float(settings.ratio)
     weight = given_weight(settings) if settings.with_validation else 0.0
-    return Candidate(sampler, ratio, None, None, bool(settings.stratify), weight)
+    return Candidate(sampler, ratio, None, None, settings.stratify is True, weight)
 
 
 def given_weight(settings: Settings) -> float:

@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
-from uids.models import Fitted, Rows
-from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
+from uids.models import LOGLOSS, Fitted, Rows
+from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics, loss_key
 from uids.scoring.scores import Scores
 
 ROUNDING = 1e-13  # of a sum of squares, relative to all of them
 DELTAS = (0.1, 1.0)  # radii of the χ² balls
 
 
-def evaluate(fitted: Fitted, rows: Rows, deltas: Sequence[float] = DELTAS) -> Measures:
-    """Logloss, accuracy, AUC, and the worst logloss over each χ² ball."""
+def evaluate(
+    fitted: Fitted, rows: Rows, deltas: Sequence[float] = DELTAS, loss_name: str = LOGLOSS
+) -> Measures:
+    """Logloss, accuracy, AUC, and the worst logloss over each χ² ball; beside them the model's own
+    loss where that is another, by its key, and of numbers that alone."""
     losses = fitted.losses(rows)
+    own = {} if loss_name == LOGLOSS else {loss_key(loss_name): float(losses.mean())}
+    if not rows.classes:
+        none = {"logloss": None, "accuracy": None, "auc": None, "worst_case_logloss": None}
+        return cast(Measures, {**own, **none})
     P = fitted.probabilities(rows)
-    return {
+    if own:
+        losses = logloss(P, rows.y)
+    measures: Measures = {
         "logloss": float(losses.mean()),
         "accuracy": float((P.argmax(axis=1) == rows.y).mean()),
         "auc": auc(P, rows.y),
         "worst_case_logloss": dict(zip(map(str, deltas), worst_cases(losses, deltas), strict=True)),
     }
+    return cast(Measures, {**own, **measures})
 
 
-def auc(P: Array, y: npt.NDArray[np.int64]) -> float | None:
+def logloss(P: Array, y: Array) -> Array:
+    """−log p of each row's own class, (n,), from probabilities (n, K)."""
+    return -np.log(np.maximum(P[np.arange(len(y)), y], np.finfo(float).tiny))
+
+
+def auc(P: Array, y: Array) -> float | None:
     """Area under the ROC curve; for several classes the mean of one against the rest, over the
     classes that are there. None when only one class is: then it has no meaning."""
     present = np.unique(y)
@@ -103,7 +118,7 @@ def flips_found(scores: Scores, flipped: Array) -> NoiseMetrics | None:
     """How well φ finds the rows that ``noise`` made wrong: among as many rows of largest φ as there
     are, the share that is wrong (precision and recall are then one number), and the AUC, beside
     that of the loss and of the label audit."""
-    count = int(flipped.sum())
+    count, classes = int(flipped.sum()), scores.influence.train.classes
     if count == 0:
         return None
     first = np.argsort(-scores.phi, kind="stable")[:count]
@@ -114,7 +129,7 @@ def flips_found(scores: Scores, flipped: Array) -> NoiseMetrics | None:
         "recall": hit,
         "auc": one_auc(scores.phi, flipped),
         "loss_auc": one_auc(scores.loss, flipped),
-        "label_error_auc": one_auc(scores.label_error, flipped),
+        "label_error_auc": one_auc(scores.label_error, flipped) if classes else None,
     }
 
 

@@ -23,7 +23,7 @@ from uids.pipeline.refits import Refit
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import Candidate
-from uids.selection.settings import METRICS
+from uids.selection.measures import measure_name, measures_of
 from uids.selection.trials import Trials
 
 NO_TEST_LABELS = (
@@ -48,7 +48,10 @@ class Judge:
         full = decided.full
         with clock.stage("evaluate"):
             self.full = self.measured(full)
-        self.baselines = None if loaded.test is None else Baselines(loaded.test)
+        self.loss_name = decided.model.loss_name
+        self.baselines = None
+        if loaded.test is not None:
+            self.baselines = Baselines(loaded.test, self.loss_name)
         if self.baselines is not None:
             with clock.stage("refit"):
                 models = without_dropping(loaded, decided)
@@ -61,10 +64,10 @@ class Judge:
         return self.baselines is not None
 
     def measured(self, fitted: AdoptedFitted) -> PartMeasures:
-        test = self.loaded.test
+        test, name = self.loaded.test, fitted.loss_name
         return {
-            "validation": evaluate(fitted, self.loaded.validation),
-            "test": None if test is None else evaluate(fitted, test),
+            "validation": evaluate(fitted, self.loaded.validation, loss_name=name),
+            "test": None if test is None else evaluate(fitted, test, loss_name=name),
         }
 
     def add(self, refit: Refit) -> None:
@@ -113,7 +116,8 @@ class Judge:
 
     def conclusion(self) -> Conclusion:
         """The one answer, by rows that can give it."""
-        decided, measure = self.decided, self.settings.choose.metric
+        decided = self.decided
+        measure = measure_name(self.settings.choose.metric, self.loss_name)
         wrong = self.test_labels_are_wrong()
         contest = None
         if self.baselines is not None and not wrong:
@@ -144,7 +148,8 @@ class Judge:
         decided = self.decided
         linear = decided.scored.influence.curvature.row_forms() is not None
         if not linear or len(self.loaded.validation) < 2:
-            return undecided("there are no test rows to say whether another choice is better")
+            why = "there are no test rows to say whether another choice is better"
+            return undecided(why, measure)
         return compared(self.held_out(), measure, "held-out validation")
 
     def held_out(self) -> Contest:
@@ -153,6 +158,7 @@ class Judge:
             decided.model, self.settings, scored.full, scored.influence, self.settings.seed
         )
         contest = {}
+        measures = measures_of(self.loss_name, bool(self.loaded.validation.classes))
         for name, ratio, weight in (
             ("full", 1.0, 0.0),
             ("full_plus_validation", 1.0, 1.0),
@@ -163,5 +169,5 @@ class Judge:
             candidate = Candidate(decided.sampler, ratio, None, None, stratify, weight)
             judged = trials.at(candidate)
             if judged is not None:
-                contest[name] = {m: judged.held_out.values(m) for m in METRICS}
+                contest[name] = {m: judged.held_out.values(m) for m in measures}
         return contest

@@ -5,7 +5,8 @@ At run time all of these are plain dictionaries. A number that is not finite is 
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+import re
+from typing import Literal, TypedDict, cast
 
 from uids.pipeline.dataset_metrics import DatasetMetrics
 
@@ -18,16 +19,41 @@ MEASURES: tuple[Measure, ...] = ("logloss", "accuracy", "auc")
 ComponentConfig = dict[str, object]
 
 
-class PlainMeasures(TypedDict):
-    """Means over some rows. The AUC is null where the rows are all of one class."""
+def loss_key(name: str) -> str:
+    """By which a loss stands in files: "squared error" ↦ squared_error."""
+    return re.sub(r"\W+", "_", name.lower()).strip("_")
 
-    logloss: float
-    accuracy: float
+
+class PlainMeasures(TypedDict):
+    """Means over some rows. The AUC is null where the rows are all of one class; of a model of
+    numbers all of them are. The loss of a model that is no logloss stands beside them by its own
+    key, which is that of ``loss`` in the metrics."""
+
+    logloss: float | None
+    accuracy: float | None
     auc: float | None
 
 
 class Measures(PlainMeasures):
-    worst_case_logloss: dict[str, float]  # δ of the χ² ball, as "0.1" ↦ the worst logloss over it
+    # δ of the χ² ball, as "0.1" ↦ the worst logloss over it
+    worst_case_logloss: dict[str, float] | None
+
+
+def measured(measures: PlainMeasures, key: str) -> float | None:
+    """One of the measures, or the loss by its key."""
+    return cast("dict[str, float | None]", measures).get(key)
+
+
+def shown_measures(metrics: Metrics) -> list[str]:
+    """By name, the loss of the model first: of a model of numbers that alone."""
+    loss, classes = loss_of(metrics), metrics["dataset"]["classes"]
+    others = [name for name in MEASURES if name != loss] if classes else []
+    return [loss, *others]
+
+
+def loss_of(metrics: Metrics) -> str:
+    """The name of the loss that the model was fitted by, and is judged by."""
+    return metrics.get("loss", "logloss")
 
 
 class PartMeasures(TypedDict):
@@ -152,7 +178,7 @@ class NoiseMetrics(TypedDict):
     recall: float
     auc: float
     loss_auc: float  # by the loss of the row at θ̂
-    label_error_auc: float  # by the label audit
+    label_error_auc: float | None  # by the label audit, of classes
 
 
 class ValidationCheckMetrics(TypedDict):
@@ -242,6 +268,7 @@ class _MoreMetrics(TypedDict, total=False):
     conclusion: Conclusion
     labels: LabelMetrics
     backend: str
+    loss: str  # the name of the model's loss
     sampling: SamplingMetrics
     validation_check: ValidationCheckMetrics
     noise: NoiseMetrics | None

@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.backends import Matrix
-from uids.datasets.split import split
 from uids.models import Rows
 from uids.pipeline.components import Components
 from uids.pipeline.dataset_metrics import DatasetMetrics
 from uids.pipeline.describe import describe_data
 from uids.pipeline.run import check_together
 from uids.pipeline.settings import Settings
-from uids.pipeline.stages import rows_of
+from uids.pipeline.stages import rows_of, shared_out
 from uids.selection.choose import left_open
 from uids.selection.cost import most_fits
 from uids.system.memory import memory
@@ -41,7 +40,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     """Reads the data, and makes neither a fit nor a product."""
     check_together(parts, settings)
     data = parts.dataset.load()
-    shares = split(data, settings.split, settings.noise, settings.split_seed, settings.noise_kind)
+    shares = shared_out(parts, settings, data)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend)
     about = describe_data(parts.dataset.name, shares, data)
@@ -59,8 +58,13 @@ def data_line(about: DatasetMetrics) -> str:
     rows = about["rows"]
     return (
         f"{about['name']}: {rows['train']:,} training, {rows['validation']:,} validation and "
-        f"{rows['test']:,} test rows, {about['features']:,} features, {about['classes']} classes"
+        f"{rows['test']:,} test rows, {about['features']:,} features, {target_words(about)}"
     )
+
+
+def target_words(about: DatasetMetrics) -> str:
+    """How many classes, or that there are none."""
+    return f"{about['classes']} classes" if about["classes"] else "numbers to predict"
 
 
 def column_lines(about: DatasetMetrics) -> list[str]:

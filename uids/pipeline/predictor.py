@@ -38,7 +38,8 @@ class Predictor:
     steps: Transformer | None = None
 
     def __repr__(self) -> str:
-        about = f"{self.width:,} features, {len(self.labels)} classes"
+        classes = f"{len(self.labels)} classes" if len(self.labels) else "numbers"
+        about = f"{self.width:,} features, {classes}"
         return f"<uids.Predictor: {self.model.name} of {about}>"
 
     @property
@@ -72,14 +73,22 @@ class Predictor:
 
     def predict_proba(self, rows: object) -> Array:
         """(n, K), the classes in the order of ``labels``."""
+        if self.model.continuous:
+            raise UidsError(
+                f"model {self.model.name!r} predicts numbers, and has no classes: use predict"
+            )
+        new = self._rows(rows)
+        return self.fitted.probabilities(new) if len(new) else np.zeros((0, new.classes))
+
+    def _rows(self, rows: object) -> Rows:
         X = self.matrix(rows)
-        n, K = X.shape[0], len(self.labels)
-        if n == 0:
-            return np.zeros((0, K))
-        return self.fitted.probabilities(Rows(adopt("auto", X), np.zeros(n, np.int64), K))
+        return Rows(adopt("auto", X), np.zeros(X.shape[0], np.int64), len(self.labels))
 
     def predict(self, rows: object) -> Array:
-        """The most probable label of each row, (n,)."""
+        """The most probable label of each row, or the number that is predicted, (n,)."""
+        if self.model.continuous:
+            new = self._rows(rows)
+            return self.fitted.predictions(new) if len(new) else np.zeros(0)
         return np.asarray(self.labels[self.predict_proba(rows).argmax(axis=1)])
 
     def estimator(self) -> Any:

@@ -32,7 +32,7 @@ class Reasons:
     row: Array  # of each training row its number in the file
     validation_row: Array  # the same, where the validation rows are of that file; or none
     kept: npt.NDArray[np.bool_]
-    audit: LabelAudit
+    audit: LabelAudit | None  # of classes
     labels: Array  # the original label of each class
     ids: pa.Table | None = None  # the person's own of each training row
     tuning: Norms = NORMS
@@ -96,6 +96,6 @@ class Reasons:
             neighbours=tuple(
                 replace(near, row=int(self.row[near.row])) for near in reason.neighbours
             ),
-            label_error=float(self.audit.error[i]),
-            suggested_label=self.labels[self.audit.suggested[i]],
+            label_error=None if self.audit is None else float(self.audit.error[i]),
+            suggested_label=None if self.audit is None else self.labels[self.audit.suggested[i]],
         )

@@ -34,13 +34,13 @@ def record(
         "dataset": loaded.about,
         "config": describe(parts, settings),
         "backend": loaded.train.X.note,
+        "loss": decided.model.loss_name,
         "full": judge.full,
         "subset": judge.subset(),
         "final": judge.final,
         "conclusion": judge.conclusion(),
         "influence": describe_influence(decided.scored.influence),
         "validation_check": describe_check(decided.plain.check),
-        "labels": describe_labels(decided.labels, decided.plain.check.cleaner is True),
         "sampling": {
             "gradient_bound": decided.gradient_bound,
             "deterministic": decided.sampler.deterministic,
@@ -50,6 +50,9 @@ def record(
         "seconds": clock.seconds(),
         "environment": environment(),
     }
+    if decided.labels is not None:
+        trusted = decided.plain.check.cleaner is True
+        metrics["labels"] = describe_labels(decided.labels, trusted)
     if judge.baselines is not None:
         metrics["baselines"] = judge.baselines.metrics()
     if decided.selection is not None:

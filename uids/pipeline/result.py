@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uids.backends import Array
+from uids.errors import UidsError
 from uids.models import Fitted
 from uids.pipeline.dataset_metrics import ColumnMetrics
 from uids.pipeline.metrics import Metrics
@@ -34,8 +35,10 @@ class Result:
     kept: Array  # of the first repeat
     flipped: Array  # where ``noise`` made the row wrong
     validation_row: Array  # as ``row``, where the validation rows are of the training file; or none
-    label_error: Array  # the probability that the label is wrong
-    suggested_label: Array  # where that is above a half the most probable other, else ``label``
+    label_error: Array | None  # the probability that the label is wrong; None of numbers
+    suggested_label: (
+        Array | None
+    )  # where that is above a half the most probable other, or ``label``
     full: Fitted
     subset: Fitted  # of the first repeat
     final: Fitted  # the model to use: what ``final`` asks for, or what was chosen
@@ -54,6 +57,8 @@ class Result:
     def labels(self) -> dict[str, Array]:
         """The label audit: for each training row its number, its label, the probability that this
         is wrong, and the label that it most probably has."""
+        if self.label_error is None or self.suggested_label is None:
+            raise UidsError("there is no label audit: the model is of numbers, not of classes")
         return {
             "row": self.row,
             "label": self.label,
@@ -86,7 +91,7 @@ class Result:
         return self.predictor.predict_proba(rows)
 
     def predict(self, rows: object) -> Array:
-        """The most probable label of each new row, (n,)."""
+        """The most probable label of each new row, or the number that is predicted, (n,)."""
         return self.predictor.predict(rows)
 
     def estimator(self) -> Any:

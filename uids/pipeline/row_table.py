@@ -38,14 +38,21 @@ def row_table(result: Result) -> pa.Table:
         "probability": result.probability,
         "kept": result.kept,
         "change": result.change,
-        "label_error": result.label_error,
-        "suggested_label": plain_labels(result.suggested_label),
+        **audit_columns(result),
         **({"flipped": result.flipped} if result.flipped.any() else {}),
     }
     table = pa.table(columns)
     for name, ids in id_columns(result).items():
         table = table.append_column(name, ids)
     return table
+
+
+def audit_columns(result: Result) -> dict[str, Array]:
+    """None of numbers."""
+    if result.label_error is None or result.suggested_label is None:
+        return {}
+    suggested = plain_labels(result.suggested_label)
+    return {"label_error": result.label_error, "suggested_label": suggested}
 
 
 def id_columns(result: Result) -> dict[str, Any]:
@@ -60,10 +67,12 @@ def dropped_table(table: pa.Table, ids: list[str]) -> pa.Table:
     """The dropped rows, most harmful first: ids, row, label, influence, change, label_error, and
     the suggested label where it is another."""
     gone = table.filter(pc.invert(table["kept"])).sort_by([("influence", "descending")])
+    names = ["row", "label", "influence", "change"]
+    if "label_error" not in table.column_names:
+        return gone.select([*ids, *names])
     same = pc.equal(gone["suggested_label"], gone["label"])
     other = pc.if_else(same, pa.scalar(None, gone["label"].type), gone["suggested_label"])
-    names = ["row", "label", "influence", "change", "label_error"]
-    return gone.select([*ids, *names]).append_column("suggested_label", other)
+    return gone.select([*ids, *names, "label_error"]).append_column("suggested_label", other)
 
 
 def frame(result: Result) -> Any:

@@ -23,6 +23,7 @@ from uids.pipeline.result import Result
 from uids.pipeline.settings import Settings, make_settings, opened, refuse_stray
 from uids.pipeline.stages import Loaded, load
 from uids.registry import REGISTRIES
+from uids.selection.measures import OF_CLASSES
 from uids.system.keys import AUTO
 from uids.system.progress import Progress, listening
 
@@ -112,17 +113,18 @@ def run_components(
         loaded.labels,
         ids_of(loaded),
     )
+    labels = decided.labels
     return Result(
         metrics=metrics,
         row=loaded.row,
-        label=loaded.labels[loaded.train.y],
+        label=loaded.labels_of(loaded.train.y),
         influence=decided.phi,
         probability=decided.probability,
         kept=judge.kept,
         flipped=loaded.flipped,
         validation_row=loaded.validation_row,
-        label_error=decided.labels.error,
-        suggested_label=loaded.labels[decided.labels.suggested],
+        label_error=None if labels is None else labels.error,
+        suggested_label=None if labels is None else loaded.labels_of(labels.suggested),
         full=decided.full.value,
         subset=judge.first.subset.value,
         final=judge.first.final.value,
@@ -153,6 +155,17 @@ def check_together(parts: Components, settings: Settings) -> None:
         raise UidsError(
             f"sampler {parts.sampler.name!r} weights rows by their inclusion probability, which "
             "draw=rounds does not know: use draw=exact"
+        )
+    model, metric = parts.model, settings.choose.metric
+    if model.continuous and metric in OF_CLASSES:
+        raise UidsError(
+            f"choose.metric={metric} is for classes, and model {model.name!r} is of numbers: leave "
+            "it out"
+        )
+    if model.continuous and all(each.needs_classes for each in parts.sampler.alternatives()):
+        raise UidsError(
+            f"sampler {parts.sampler.name!r} is for classes, and model {model.name!r} is of "
+            "numbers: use another, such as sampler=loss"
         )
     if not settings.download and parts.dataset.missing():
         raise UidsError(parts.dataset.missing())

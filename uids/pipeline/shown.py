@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uids.pipeline.metrics import Metrics, PlainMeasures
+from uids.pipeline.metrics import (
+    Metrics,
+    PlainMeasures,
+    loss_key,
+    loss_of,
+    measured,
+    shown_measures,
+)
 from uids.scoring.shown import KEPT, OTHER, draw_influence, most_harmful
+from uids.selection.measures import loss_text
 from uids.system.display import paragraph, table
 
 if TYPE_CHECKING:
@@ -19,23 +27,25 @@ def result_html(result: Result) -> str:
     """The conclusion, the models side by side, and the harmful rows that were dropped."""
     metrics = result.metrics
     part, models = judged(metrics)
+    measures = {name: loss_key(name) for name in shown_measures(metrics)}
     lines = [
-        (name, *(number(value) for value in (m["logloss"], m["accuracy"], m["auc"])))
+        (name, *(number(measured(m, key), measure) for measure, key in measures.items()))
         for name, m in models.items()
     ]
-    head = ("trained on", f"{part} logloss", "accuracy", "auc")
+    loss, *others = measures
+    head = ("trained on", f"{part} {loss}", *others)
     dropped = [
         (
             result.row[i],
             result.label[i],
             f"{result.influence[i]:.4g}",
             f"{result.change[i]:+.3g}",
-            f"{result.label_error[i]:.0%}",
-            "" if result.suggested_label[i] == result.label[i] else result.suggested_label[i],
+            *audited(result, i),
         )
         for i in most_harmful(result.influence, ~result.kept)
     ]
-    columns = ("row", "label", "φ", "change", "label wrong", "suggested label")
+    audit = ("label wrong", "suggested label") if result.label_error is not None else ()
+    columns = ("row", "label", "φ", "change", *audit)
     kept = f"{metrics['subset']['size']:,.0f} of {len(result.row):,} training rows kept."
     return (
         paragraph(metrics["conclusion"]["sentence"])
@@ -43,6 +53,14 @@ def result_html(result: Result) -> str:
         + paragraph(kept)
         + (table(columns, dropped, "dropped rows that harm most") if dropped else "")
     )
+
+
+def audited(result: Result, i: int) -> tuple[str, ...]:
+    """What the label audit says of a row, where there is one."""
+    if result.label_error is None or result.suggested_label is None:
+        return ()
+    own, suggested = result.label[i], result.suggested_label[i]
+    return f"{result.label_error[i]:.0%}", "" if suggested == own else str(suggested)
 
 
 def judged(metrics: Metrics) -> tuple[str, dict[str, PlainMeasures]]:
@@ -61,8 +79,8 @@ def name_of(baseline: str) -> str:
     return f"{name}, tuned" if baseline.startswith("tuned_") else name
 
 
-def number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+def number(value: float | None, measure: str) -> str:
+    return "" if value is None else loss_text(value, measure)
 
 
 def plot_result(result: Result, axes: Sequence[Axes] | None) -> Sequence[Axes]:
@@ -73,11 +91,12 @@ def plot_result(result: Result, axes: Sequence[Axes] | None) -> Sequence[Axes]:
         axes = list(pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")[1])
     left, right = axes
     part, models = judged(result.metrics)
-    losses = [measures["logloss"] for measures in models.values()]
+    name = loss_of(result.metrics)
+    losses = [measured(each, loss_key(name)) or 0.0 for each in models.values()]
     best = min(losses)
     colours = [KEPT if loss == best else OTHER for loss in losses]
     left.barh(list(models), losses, color=colours)
     left.invert_yaxis()  # the first above the others, as in the tables
-    left.set_xlabel(f"{part} logloss   (blue: the lowest)")
+    left.set_xlabel(f"{part} {name}   (blue: the lowest)")
     draw_influence(right, result.influence, result.kept)
     return axes

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import AdoptedBackend, Array, Matrix
+from uids.datasets.data import Data
 from uids.datasets.formats.adopted import Transformer
 from uids.datasets.split import Part, Split, split
 from uids.models import AdoptedFitted, Rows
@@ -39,7 +40,7 @@ class Loaded:
     test: Rows | None
     row: Array  # of each training row its number in the user's file
     validation_row: Array  # the same, where the validation rows are of the training file; or none
-    labels: Array  # the original label of each class
+    labels: Array  # the original label of each class; none where y are numbers
     flipped: npt.NDArray[np.bool_]  # the training rows that ``noise`` made wrong
     test_from_train: bool  # the test rows were split off a file whose rows are only for training
     about: DatasetMetrics
@@ -49,13 +50,15 @@ class Loaded:
     steps: Transformer | None  # what X has been through since
     used: Array | None  # the columns of the source that X has, where it has not all of them
 
+    def labels_of(self, y: Array) -> Array:
+        """The original labels of classes; numbers are what they are."""
+        return self.labels[y] if len(self.labels) else y
+
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
     with clock.stage("load"):
         data = parts.dataset.load()
-        shares = split(
-            data, settings.split, settings.noise, settings.split_seed, settings.noise_kind
-        )
+        shares = shared_out(parts, settings, data)
         train, validation, test = rows_of(shares, parts.backend)
         row = shares.train.row
         together = shares.validation.origin == shares.train.origin
@@ -77,6 +80,17 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             data.steps,
             data.used,
         )
+
+
+def shared_out(parts: Components, settings: Settings, data: Data) -> Split:
+    return split(
+        data,
+        settings.split,
+        settings.noise,
+        settings.split_seed,
+        settings.noise_kind,
+        parts.model.continuous,
+    )
 
 
 def rows_of(shares: Split, backend: AdoptedBackend) -> tuple[Rows, Rows, Rows | None]:

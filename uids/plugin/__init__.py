@@ -25,7 +25,7 @@ to be of version 1. What a component is given must not be changed in place: arra
 from uids.backends import Array, Backend, Matrix
 from uids.datasets.data import Data, DataSet
 from uids.errors import UidsError, UidsWarning, require
-from uids.models import Curvature, Fitted, Model, Objective, RowForms, Rows
+from uids.models import Curvature, Fitted, LinearLoss, Model, Objective, RowForms, Rows
 from uids.plugin.hooks import HOOKS, Hook
 from uids.plugin.optional import (
     Bounded,
@@ -73,6 +73,7 @@ __all__ = [
     "HasPlan",
     "HasUnit",
     "Hook",
+    "LinearLoss",
     "Local",
     "Matrix",
     "Model",

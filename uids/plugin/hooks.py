@@ -45,6 +45,8 @@ HOOKS: tuple[Hook, ...] = (
             "untrained": "(rows) → Fitted before training; without it --plan says less",
             "trained": "(rows, labels) → Fitted | None: the fit that it was handed in with",
             "C": "field: float | str, with 'auto' left to cross-fitting",
+            "loss_name": "class attribute: what its loss is called in tables; else logloss",
+            "continuous": "class attribute: y are numbers, and there are no classes; else false",
             "nested_entries": "() → entries of other registries that its fields name",
         },
     ),
@@ -57,7 +59,10 @@ HOOKS: tuple[Hook, ...] = (
             "losses": "(rows) → (n,)",
             "curvature": "(rows, weights=None) → Curvature",
         },
-        {"classes": "K, where the fit knows it"},
+        {
+            "classes": "K, where the fit knows it; 0 of a model of numbers",
+            "predictions": "(rows) → (n,): in place of probabilities, of a model of numbers",
+        },
     ),
     *_hooks(
         "model",
@@ -110,6 +115,7 @@ HOOKS: tuple[Hook, ...] = (
             "weighted": "class attribute: kept rows are weighted by 1/π; else false",
             "normalise": "attribute: weights are brought to mean 1; else true",
             "needs_trusted_rows": "class attribute: whether it looks at φ; else true",
+            "needs_classes": "class attribute: not for models of numbers; else false",
             "gradient_bound": "(scores) → σ, the largest |dπ/dφ|, for the metrics",
             "alpha": "field: float | str, with 'auto' left to cross-fitting",
             "alpha_unit": "(scores) → the unit in which alpha is tried; else 1",

@@ -11,6 +11,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.pipeline.metrics import SelectionMetrics
+from uids.selection.measures import OF_CLASSES
 from uids.system.files import replacing
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def selection_figure(selection: SelectionMetrics) -> Figure:
     axes.plot(ratio, mean, "o", color=RED, markersize=9, fillstyle="none", label="chosen")
     axes.set_xlabel("ratio: share of the training rows kept")
     measure = selection.get("metric", "logloss")
-    name = measure if measure == "logloss" else f"1 − {measure}"
+    name = f"1 − {measure}" if measure in OF_CLASSES else measure
     axes.set_ylabel(f"held-out validation {name} − start")
     figure.legend(loc="outside upper center", ncols=3, fontsize="small")
     return figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from uids.pipeline.metrics import Part
+from uids.pipeline.metrics import Part, loss_key
 from uids.report.section import Section
 from uids.report.seeds import SEEDS, averaged, seeds_section
-from uids.report.summary_csv import Line, varying
+from uids.report.summary_csv import Line, judged_by, part_of, varying
 from uids.report.sweep_charts import best_line, sweep_charts
 from uids.report.sweep_figure import curve_label, sweep_figure
 from uids.report.table import change, number
@@ -60,39 +60,34 @@ def with_best(notes: str, lines: Sequence[Line], keys: Sequence[str]) -> list[st
     best, part = best_line(lines), part_of(lines)
     if best is None:
         return [notes] if any(line.ok for line in lines) else []
-    loss = number(best.numbers[f"subset_{part}_logloss"])
-    return [notes, f"Lowest {part} logloss: {loss}, with {curve_label(best, keys)}. {PICKED}"]
-
-
-def part_of(lines: Sequence[Line]) -> Part:
-    """The rows that judge, the same for every line."""
-    untested = any(line.ok and line.numbers["full_test_logloss"] is None for line in lines)
-    return "validation" if untested else "test"
+    name = judged_by(lines)
+    loss = number(best.numbers[f"subset_{part}_{loss_key(name)}"], name)
+    return [notes, f"Lowest {part} {name}: {loss}, with {curve_label(best, keys)}. {PICKED}"]
 
 
 def all_runs(lines: Sequence[Line], keys: Sequence[str]) -> list[list[str]]:
-    """The table that people read: what varies, rows kept, logloss and accuracy, status."""
-    part = part_of(lines)
-    head = [*keys, "kept", f"{part} logloss: full", "subset", "± draws", "difference", "± rows"]
+    """The table that people read: what varies, rows kept, loss and accuracy, status."""
+    part, loss = part_of(lines), judged_by(lines)
+    head = [*keys, "kept", f"{part} {loss}: full", "subset", "± draws", "difference", "± rows"]
     head += ["accuracy: full", "subset", "seconds", "run", "status"]
     rows = [head]
     for line in lines:
-        cells = measured(line, part) if line.ok else [""] * 9
+        cells = measured(line, part, loss) if line.ok else [""] * 9
         status = ": ".join(filter(None, [line.status, "" if line.ok else line.error]))
         rows.append([*(line.shown(key) for key in keys), *cells, line.run, status])
     return rows
 
 
-def measured(line: Line, part: Part) -> list[str]:
-    numbers = line.numbers
-    full, subset = numbers[f"full_{part}_logloss"], numbers[f"subset_{part}_logloss"]
+def measured(line: Line, part: Part, loss: str) -> list[str]:
+    numbers, key = line.numbers, loss_key(loss)
+    full, subset = numbers[f"full_{part}_{key}"], numbers[f"subset_{part}_{key}"]
     return [
         f"{numbers['rows_kept']:.0f}",
-        number(full),
-        number(subset),
-        number(numbers["subset_test_logloss_se"]) if part == "test" else "",
-        change(full, subset),
-        number(numbers["difference_test_logloss_se"]) if part == "test" else "",
+        number(full, loss),
+        number(subset, loss),
+        number(numbers[f"subset_test_{key}_se"], loss) if part == "test" else "",
+        change(full, subset, loss),
+        number(numbers[f"difference_test_{key}_se"], loss) if part == "test" else "",
         number(numbers[f"full_{part}_accuracy"]),
         number(numbers[f"subset_{part}_accuracy"]),
         f"{numbers['seconds']:.1f}",

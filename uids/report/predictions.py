@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uids.backends import Array
 from uids.datasets.formats.file_names import format_of
 from uids.datasets.formats.table import Table
 from uids.errors import UidsError
@@ -39,14 +38,13 @@ def predict_run(folder: Path, file: Path, out: Path) -> Predicted:
         raise UidsError(f"-o {out}: predictions are written to .csv or .parquet")
     predictor = load_model(folder)
     rows, ids = new_rows(predictor, file, folder)
-    P = predictor.predict_proba(rows)
-    table = prediction_table(P, predictor.labels, ids)
+    table = prediction_table(predictor, rows, ids)
     if format_of(str(out)) == "csv":
         write_csv(out, table)
     else:
         with replacing(out) as temporary:
             pq.write_table(table, temporary)
-    return Predicted(len(P), unseen_lines(predictor, rows))
+    return Predicted(len(table), unseen_lines(predictor, rows))
 
 
 def unseen_lines(predictor: Predictor, rows: object) -> list[str]:
@@ -61,9 +59,12 @@ def unseen_lines(predictor: Predictor, rows: object) -> list[str]:
     return lines
 
 
-def prediction_table(P: Array, labels: Array, ids: dict[str, Any]) -> pa.Table:
-    """ids or row, predicted_label, and probability_LABEL of each label."""
-    known = plain_labels(labels)
+def prediction_table(predictor: Predictor, rows: object, ids: dict[str, Any]) -> pa.Table:
+    """ids or row, predicted_label, and probability_LABEL of each label; of numbers prediction."""
+    if predictor.model.continuous:
+        predicted = predictor.predict(rows)
+        return pa.table({**(ids or {"row": np.arange(len(predicted))}), "prediction": predicted})
+    P, known = predictor.predict_proba(rows), plain_labels(predictor.labels)
     columns = dict(ids) or {"row": np.arange(len(P))}
     columns["predicted_label"] = known[P.argmax(axis=1)]
     shown = [f"{label:g}" if known.dtype.kind == "f" else str(label) for label in known]

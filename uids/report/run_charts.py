@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from uids.backends import Array
-from uids.pipeline.metrics import Baseline, SelectionMetrics
+from uids.models import LOGLOSS
+from uids.pipeline.metrics import Baseline, SelectionMetrics, loss_key
 from uids.report.chart import (
     HARM,
     KEPT,
@@ -105,19 +106,19 @@ class Interval(NamedTuple):
     high: float
 
 
-def intervals(baselines: Mapping[str, Baseline]) -> list[Interval]:
-    """Those of the test logloss that the metrics have."""
+def intervals(baselines: Mapping[str, Baseline], loss: str) -> list[Interval]:
+    """Those of the loss on the test rows that the metrics have."""
     found = []
     for name, baseline in baselines.items():
-        difference = baseline.get("difference", {}).get("logloss")
+        difference = baseline.get("difference", {}).get(loss_key(loss))
         if difference and len(difference["interval"]) == 2:
             found.append(Interval(name, difference["mean"], *difference["interval"]))
     return found
 
 
-def models_chart(baselines: Mapping[str, Baseline], use: str) -> Chart | None:
+def models_chart(baselines: Mapping[str, Baseline], use: str, loss: str) -> Chart | None:
     """The models side by side; None where nothing is known of their differences."""
-    found = intervals(baselines)
+    found = intervals(baselines, loss)
     if not found:
         return None
     rows = [
@@ -130,13 +131,14 @@ def models_chart(baselines: Mapping[str, Baseline], use: str) -> Chart | None:
         }
         for each in found
     ]
+    digits = "+.4f" if loss == LOGLOSS else "+.4~g"
     scale = {"domain": ["to use", "other"], "range": [HARM, KEPT]}
     colour = {"field": "role", "type": "nominal", "scale": scale, "legend": None}
     side = {"labelLimit": 170, "domain": False, "ticks": False, "grid": False}
     y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": side}
-    tips = [tip("model", "trained on"), tip("mean", "difference", "+.4f")]
-    tips += [tip("low", "95 % from", "+.4f"), tip("high", "to", "+.4f")]
-    title = "test logloss − that of the full set"
+    tips = [tip("model", "trained on"), tip("mean", "difference", digits)]
+    tips += [tip("low", "95 % from", digits), tip("high", "to", digits)]
+    title = f"test {loss} − that of the full set"
     x = {"axis": {"tickCount": 5, "format": "~g"}}
     line = {**quantity("low", title), **x}
     spec = layered(
@@ -161,7 +163,8 @@ def models_chart(baselines: Mapping[str, Baseline], use: str) -> Chart | None:
     legend = [LegendEntry("other models", KEPT)]
     if any(each.name == use for each in found):
         legend.insert(0, LegendEntry("the advised model", HARM))
-    return Chart("Differences of the test logloss to that of the full training set", spec, legend)
+    title = f"Differences of the test {loss} to that of the full training set"
+    return Chart(title, spec, legend)
 
 
 def selection_chart(selection: SelectionMetrics) -> Chart:

@@ -9,8 +9,19 @@ from urllib.parse import quote
 import numpy as np
 import pyarrow as pa
 
+from uids.models import LOGLOSS
 from uids.pipeline.describe import MOST_COLUMNS
-from uids.pipeline.metrics import Metrics, Part, PlainMeasures
+from uids.pipeline.metrics import (
+    Baseline,
+    Metrics,
+    Part,
+    PlainMeasures,
+    loss_key,
+    loss_of,
+    measured,
+    shown_measures,
+)
+from uids.pipeline.plan import target_words
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, id_names, share, text
 from uids.report.next_steps import next_steps
@@ -18,6 +29,7 @@ from uids.report.page import render
 from uids.report.run_charts import influence_chart, models_chart, selection_chart
 from uids.report.summary_csv import flat
 from uids.report.table import (
+    NO_CLASSES,
     OPTIMISTIC,
     column_table,
     comparison,
@@ -30,8 +42,10 @@ from uids.report.table import (
     trained_on,
     what_is_wrong,
 )
+from uids.selection.measures import loss_text
 from uids.system.files import plain, write_text
 
+ALONE = ("auc", LOGLOSS)  # without a difference, where they are not the loss of the model
 MOST_LABELS = 100  # of those that look wrong, on the page
 # What the files of a run are, in the order in which they are linked.
 FILES = {
@@ -80,10 +94,13 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "notes": notes(metrics),
         "facts": facts(metrics),
         "about": what_was_run(metrics),
-        "models": models_chart(baselines, conclusion["use"] if conclusion else ""),
+        "models": models_chart(
+            baselines, conclusion["use"] if conclusion else "", loss_of(metrics)
+        ),
         "baselines": baseline_rows(metrics),
         "comparison": comparison(metrics),
         "kept": kept(metrics),
+        "loss": loss_of(metrics),
         "influence": influence_chart(phi, pi, flags, chance),
         "influence_picture": picture,
         "harmful": harmful_rows(folder, rows),
@@ -115,6 +132,7 @@ def notes(metrics: Metrics) -> list[str]:
         OPTIMISTIC if metrics["full"]["test"] is None else "",
         doubt(metrics),
         check["sentence"] if check and check["cleaner"] is False else "",
+        "" if metrics["dataset"]["classes"] else NO_CLASSES,
     ]
     return [note for note in found if note]
 
@@ -140,10 +158,13 @@ def measured_facts(metrics: Metrics) -> list[Fact]:
         use = baselines[conclusion["use"]]["test"]
     if full is None or use is None:
         return []
-    return [
-        Fact(f"{part} logloss", number(use["logloss"]), f"full set {number(full['logloss'])}"),
-        Fact(f"{part} accuracy", f"{use['accuracy']:.1%}", f"full set {full['accuracy']:.1%}"),
-    ]
+    loss = loss_of(metrics)
+    here, there = (number(measured(each, loss_key(loss)), loss) for each in (use, full))
+    found = [Fact(f"{part} {loss}", here, f"full set {there}")]
+    if use["accuracy"] is not None and full["accuracy"] is not None:
+        right, before = f"{use['accuracy']:.1%}", f"full set {full['accuracy']:.1%}"
+        found.append(Fact(f"{part} accuracy", right, before))
+    return found
 
 
 def what_was_run(metrics: Metrics) -> list[str]:
@@ -151,7 +172,7 @@ def what_was_run(metrics: Metrics) -> list[str]:
     rows = data["rows"]
     sentences = [
         f"{data['name']}: {rows['train']:,} training, {rows['validation']:,} validation and "
-        f"{rows['test']:,} test rows, {data['features']:,} features, {data['classes']} classes."
+        f"{rows['test']:,} test rows, {data['features']:,} features, {target_words(data)}."
     ]
     if noise:
         sentences.append(
@@ -164,13 +185,14 @@ def what_was_run(metrics: Metrics) -> list[str]:
 
 def what_noise_did(metrics: Metrics, count: int) -> str:
     """In words by its kind; uniform noise, the default, is not named."""
+    what = "labels were flipped" if metrics["dataset"]["classes"] else "numbers were exchanged"
     share, kind = metrics["config"]["noise"], metrics["config"].get("noise_kind", "uniform")
     did = {
         "class": "training labels of odd classes were changed to the class below",
-        "region": "training labels in one region of the features were flipped",
+        "region": f"training {what}, in one region of the features",
         "features": "training rows had noise added to their features",
-        "both": "training labels were flipped, and the same share of the validation labels",
-    }.get(kind, "training labels were flipped")
+        "both": f"training {what}, and the same share of those of the validation rows",
+    }.get(kind, f"training {what}")
     named = "" if kind == "uniform" else f", noise_kind={kind}"
     return f"{count:,} {did} (noise={share}{named})"
 
@@ -180,18 +202,28 @@ def baseline_rows(metrics: Metrics) -> list[list[str]]:
     baselines = metrics.get("baselines")
     if not baselines:
         return []
-    head = ["trained on", "test logloss", "difference", "± 95 %", "accuracy", "difference"]
-    rows = [[*head, "± 95 %", "auc"]]
+    loss, *others = shown_measures(metrics)
+    head = ["trained on", f"test {loss}", "difference", "± 95 %"]
+    for name in others:
+        head += [name] if name in ALONE else [name, "difference", "± 95 %"]
+    rows = [head]
     for name, baseline in baselines.items():
         cells = [trained_on(name)]
-        for measure in ("logloss", "accuracy"):
-            found = baseline.get("difference", {}).get(measure)
-            between = found["interval"] if found else []
-            mean = "" if found is None else f"{found['mean']:+.4f}"
-            reach = number((between[1] - between[0]) / 2) if len(between) == 2 else ""
-            cells += [number(baseline["test"][measure]), mean, reach]
-        rows.append([*cells, number(baseline["test"]["auc"])])
+        for measure in (loss, *others):
+            cells.append(number(measured(baseline["test"], loss_key(measure)), measure))
+            if measure not in ALONE or measure == loss:
+                cells += difference_cells(baseline, measure)
+        rows.append(cells)
     return rows
+
+
+def difference_cells(baseline: Baseline, measure: str) -> list[str]:
+    """To the full set, and how far its interval reaches."""
+    found = baseline.get("difference", {}).get(loss_key(measure))
+    between = found["interval"] if found else []
+    mean = "" if found is None else loss_text(found["mean"], measure, "+")
+    reach = number((between[1] - between[0]) / 2, measure) if len(between) == 2 else ""
+    return [mean, reach]
 
 
 def config_rows(metrics: Metrics) -> list[list[str]]:

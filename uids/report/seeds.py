@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from uids.pipeline.metrics import Measure, Part
+from uids.pipeline.metrics import loss_key
 from uids.report.section import Section
-from uids.report.summary_csv import Line
+from uids.report.summary_csv import Line, judged_by, lines_have, part_of
 from uids.report.table import change, number
 from uids.system.statistics import standard_error
 
 # Keys over whose values a mean says more than each of them.
 SEEDS = ("seed", "split.seed")
-# The measures in the table, each a group of six columns.
-SHOWN: tuple[Measure, ...] = ("logloss", "accuracy")
 
 
 @dataclass(frozen=True)
@@ -45,24 +43,27 @@ def mean_line(group: Sequence[Line]) -> MeanLine:
         means[name] = float(np.mean(known)) if complete else None
         errors[name] = standard_error(known) if complete else None
     first = group[0]
-    return MeanLine(first.run, first.status, first.config, means, "", len(group), errors)
+    about = (first.run, first.status, first.config, means, "", judged_by(group))
+    return MeanLine(*about, seeds=len(group), errors=errors)
 
 
 def seeds_section(lines: Sequence[MeanLine], keys: Sequence[str]) -> Section:
-    untested = any(line.numbers["full_test_logloss"] is None for line in lines)
-    part: Part = "validation" if untested else "test"
+    part, loss = part_of(lines), judged_by(lines)
+    accuracy = lines_have(lines, f"full_{part}_accuracy")
+    shown = [loss, *(["accuracy"] if accuracy else [])]  # each a group of six columns
     head = [*keys, "seeds"]
-    for measure in SHOWN:
+    for measure in shown:
         head += [f"{part} {measure}: full", "±", "subset", "±", "difference", "±"]
     rows = [head]
     for line in lines:
         cells = [*(line.shown(key) for key in keys), str(line.seeds)]
-        for measure in SHOWN:
-            full, subset = (f"{model}_{part}_{measure}" for model in ("full", "subset"))
+        for measure in shown:
+            key = loss_key(measure)
+            full, subset = (f"{model}_{part}_{key}" for model in ("full", "subset"))
             for name in (full, subset):
-                cells += [number(line.numbers[name]), number(line.errors[name])]
-            cells.append(change(line.numbers[full], line.numbers[subset]))
+                cells += [number(line.numbers[name], measure), number(line.errors[name], measure)]
+            cells.append(change(line.numbers[full], line.numbers[subset], measure))
             # Paired over seeds: of the differences, not of the two means.
-            cells.append(number(line.errors[f"difference_{part}_{measure}"]))
+            cells.append(number(line.errors[f"difference_{part}_{key}"], measure))
         rows.append(cells)
     return Section("Means over seeds", rows, len(keys))

@@ -7,16 +7,27 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Measure, Metrics, NoRun
+from uids.models import LOGLOSS
+from uids.pipeline.metrics import (
+    MEASURES,
+    PARTS,
+    FailedRun,
+    Metrics,
+    NoRun,
+    Part,
+    loss_key,
+    loss_of,
+    measured,
+)
 from uids.report.plain import plain_cell
 from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
 
 # Keys of a config that change no result, so that no sweep is over them.
 IDLE = ("cache", "download")
-# The measures of which a line also has subset − full, in the test part with its standard error,
-# paired over the test rows.
-DIFFERENCES: tuple[Measure, ...] = ("logloss", "accuracy")
+# The measures beside the model's own loss of which a line also has subset − full, in the test part
+# with its standard error, paired over the test rows.
+DIFFERENCES = (LOGLOSS, "accuracy")
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,7 @@ class Line:
     config: Mapping[str, object]  # flat: {"sampler": "sigmoid", "sampler.alpha": 5}
     numbers: Mapping[str, float | None]
     error: str = ""
+    loss: str = LOGLOSS  # the name of the model's own
 
     @property
     def ok(self) -> bool:
@@ -41,11 +53,29 @@ class Line:
 def line_of(point: PlannedPoint, metrics: Metrics | FailedRun | NoRun) -> Line:
     run, config = point["run"], point["config"]
     if metrics["status"] == "ok":
-        return Line(run, "ok", flat(metrics["config"]), numbers(metrics), point["skipped"])
+        found, loss = numbers(metrics), loss_of(metrics)
+        return Line(run, "ok", flat(metrics["config"]), found, point["skipped"], loss)
     status, reason = "skipped" if point["skipped"] else "not run", point["skipped"]
     if metrics["status"] == "failed":
         status, reason, config = "failed", metrics["error"], metrics["config"] or config
     return Line(run, status, flat(config) or typed(point["overrides"]), {}, reason)
+
+
+def judged_by(lines: Sequence[Line]) -> str:
+    """The loss by which all runs are compared: their own where that is the same for all."""
+    names = {line.loss for line in lines if line.ok}
+    return names.pop() if len(names) == 1 else LOGLOSS
+
+
+def part_of(lines: Sequence[Line]) -> Part:
+    """The rows that judge, the same for every line."""
+    column = f"full_test_{loss_key(judged_by(lines))}"
+    untested = any(line.ok and line.numbers[column] is None for line in lines)
+    return "validation" if untested else "test"
+
+
+def lines_have(lines: Sequence[Line], column: str) -> bool:
+    return any(line.numbers.get(column) is not None for line in lines)
 
 
 def numbers(metrics: Metrics) -> dict[str, float | None]:
@@ -55,21 +85,25 @@ def numbers(metrics: Metrics) -> dict[str, float | None]:
         "rows_train": metrics["dataset"]["rows"]["train"],
         "rows_kept": subset["size"],
     }
+    own = loss_key(loss_of(metrics))
+    differing = list(dict.fromkeys([own, *DIFFERENCES]))
     for part in PARTS:
         for model, measures in (("full", metrics["full"][part]), ("subset", subset[part])):
-            for measure in MEASURES:
-                value = None if measures is None else measures[measure]
+            for measure in dict.fromkeys([own, *MEASURES]):
+                value = None if measures is None else measured(measures, measure)
                 columns[f"{model}_{part}_{measure}"] = value
-        for measure in DIFFERENCES:
+        for measure in differing:
             full, kept = (columns[f"{model}_{part}_{measure}"] for model in ("full", "subset"))
             difference = None if full is None or kept is None else kept - full
             columns[f"difference_{part}_{measure}"] = difference
     return {
         **columns,
-        "subset_test_logloss_se": error_over_repeats(metrics),
         **{
-            f"difference_test_{measure}_se": paired_error(metrics, measure)
-            for measure in DIFFERENCES
+            f"subset_test_{loss}_se": error_over_repeats(metrics, name=loss)
+            for loss in dict.fromkeys([own, LOGLOSS])
+        },
+        **{
+            f"difference_test_{measure}_se": paired_error(metrics, measure) for measure in differing
         },
         "gamma": subset["gamma"],
         "iterations": influence["iterations"],
@@ -79,7 +113,7 @@ def numbers(metrics: Metrics) -> dict[str, float | None]:
     }
 
 
-def paired_error(metrics: Metrics, measure: Measure) -> float | None:
+def paired_error(metrics: Metrics, measure: str) -> float | None:
     """The standard error of subset − full, paired over the test rows; None where not known."""
     baseline = (metrics.get("baselines") or {}).get("subset")
     difference = baseline.get("difference", {}).get(measure) if baseline else None

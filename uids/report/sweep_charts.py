@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from uids.pipeline.metrics import loss_key
 from uids.report.chart import (
     FAINT,
     HARM,
@@ -21,15 +22,13 @@ from uids.report.chart import (
     values,
 )
 from uids.report.seeds import MeanLine
-from uids.report.summary_csv import Line
-from uids.report.sweep_figure import PANELS, WIDE, by_other_keys, curve_label, numeric_values
+from uids.report.summary_csv import Line, judged_by, lines_have
+from uids.report.sweep_figure import WIDE, by_other_keys, curve_label, numeric_values, panels_of
 from uids.system.visible import visible
 
 SMALL = 200  # pixels of height of one of several charts
 STEP = 24  # pixels for each run, where no key is a number
 LINE = 14  # pixels for each further key of it
-# The standard error of a measure of a single run; of means over seeds each measure has one.
-ERRORS = {"subset_test_logloss": "subset_test_logloss_se"}
 MOST = 300  # runs beyond which points without a numeric key are not drawn
 
 Row = Mapping[str, object]
@@ -40,7 +39,8 @@ def sweep_charts(lines: Sequence[Line], keys: Sequence[str]) -> list[ChartGroup]
     such a key one group."""
     count = {key: len(set(numeric_values(lines, key))) for key in keys}
     numeric = sorted((key for key in keys if count[key] > 1), key=lambda key: -count[key])
-    drawn = [each for each in PANELS if all(lines_have(lines, name) for name in each[1:] if name)]
+    panels = panels_of(lines)
+    drawn = [each for each in panels if all(lines_have(lines, name) for name in each[1:] if name)]
     if not lines or not drawn:
         return []
     if not numeric:
@@ -48,16 +48,13 @@ def sweep_charts(lines: Sequence[Line], keys: Sequence[str]) -> list[ChartGroup]
     return [over_key(lines, key, keys, drawn) for key in numeric]
 
 
-def lines_have(lines: Sequence[Line], column: str) -> bool:
-    return any(line.numbers.get(column) is not None for line in lines)
-
-
 def best_line(lines: Sequence[Line]) -> Line | None:
-    """The one whose subset has the lowest test logloss, or without test rows the lowest validation
-    logloss; None where there is nothing to choose from."""
+    """The one whose subset has the lowest test loss, or without test rows the lowest validation
+    loss; None where there is nothing to choose from."""
+    key = loss_key(judged_by(lines))
     done = [line for line in lines if line.ok]
-    tested = all(line.numbers.get("subset_test_logloss") is not None for line in done)
-    column = "subset_test_logloss" if tested else "subset_validation_logloss"
+    tested = all(line.numbers.get(f"subset_test_{key}") is not None for line in done)
+    column = f"subset_{'test' if tested else 'validation'}_{key}"
     known = [line for line in done if line.numbers.get(column) is not None]
     if len(known) < 2:
         return None
@@ -111,7 +108,7 @@ def point(line: Line, subset: str, full: str, best: bool) -> dict[str, object]:
 def error_of(line: Line, column: str) -> float | None:
     if isinstance(line, MeanLine):
         return line.errors.get(column)
-    return line.numbers.get(ERRORS.get(column, ""))
+    return line.numbers.get(f"{column}_se")  # of a single run not all measures have one
 
 
 def curve_spec(rows: Sequence[Row], x: Row, names: Sequence[str], with_full: bool) -> Spec:

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from itertools import product
 
-from uids.report.points import part_of
+from uids.pipeline.metrics import loss_key
 from uids.report.seeds import SEEDS, MeanLine, averaged
-from uids.report.summary_csv import IDLE, Line, varying
+from uids.report.summary_csv import IDLE, Line, judged_by, part_of, varying
 from uids.report.sweep_charts import best_line
 from uids.report.sweep_figure import curve_label
 from uids.report.table import change, number
@@ -66,24 +66,27 @@ def best_point(problem: str, lines: Sequence[Line], keys: Sequence[str]) -> str:
     best, part = best_line(lines), part_of(lines)
     if best is None:
         return ""
-    full, subset = (best.numbers.get(f"{model}_{part}_logloss") for model in ("full", "subset"))
-    error = error_of_difference(best, part)
-    difference = change(full, subset) + (f" ± {number(error)}" if error is not None else "")
+    loss = judged_by(lines)
+    key = loss_key(loss)
+    full, subset = (best.numbers.get(f"{model}_{part}_{key}") for model in ("full", "subset"))
+    error = error_of_difference(best, part, key)
+    within = f" ± {number(error, loss)}" if error is not None else ""
+    difference = change(full, subset, loss) + within
     worse = full is not None and subset is not None and subset >= full
-    begin = f"No point is better than the full set by {part} logloss; the best is" if worse else ""
-    begin = begin or f"The best point by {part} logloss is"
+    begin = f"No point is better than the full set by {part} {loss}; the best is" if worse else ""
+    begin = begin or f"The best point by {part} {loss} is"
     sentence = (
-        f"{begin} {curve_label(best, keys) or best.run}: {number(subset)}, {difference} to the "
-        f"full set's {number(full)}."
+        f"{begin} {curve_label(best, keys) or best.run}: {number(subset, loss)}, {difference} to "
+        f"the full set's {number(full, loss)}."
     )
     return f"{problem}: {sentence[0].lower()}{sentence[1:]}" if problem else sentence
 
 
-def error_of_difference(line: Line, part: str) -> float | None:
+def error_of_difference(line: Line, part: str, key: str) -> float | None:
     """Over seeds where there are several, else paired over the test rows."""
     if isinstance(line, MeanLine):
-        return line.errors.get(f"difference_{part}_logloss")
-    return line.numbers.get(f"difference_{part}_logloss_se")
+        return line.errors.get(f"difference_{part}_{key}")
+    return line.numbers.get(f"difference_{part}_{key}_se")
 
 
 def who_chose(lines: Sequence[Line]) -> str:

@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from uids.pipeline.metrics import PARTS, loss_key
 from uids.report.figures import GREY, new_figure, shared_legend
-from uids.report.summary_csv import Line
+from uids.report.summary_csv import Line, judged_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # The title of each panel, the column of the subset, and that of the full set, if it has one.
-PANELS = (
-    ("validation logloss", "subset_validation_logloss", "full_validation_logloss"),
-    ("test logloss", "subset_test_logloss", "full_test_logloss"),
-    ("test accuracy", "subset_test_accuracy", "full_test_accuracy"),
-    ("Γ = ‖θ̃ − θ̂‖²", "gamma", ""),
-)
+Panel = tuple[str, str, str]
 # The largest value of a key over its smallest, beyond which its axis is logarithmic.
 WIDE = 20
+
+
+def panels_of(lines: Sequence[Line]) -> list[Panel]:
+    """What may be drawn of a sweep."""
+    loss = judged_by(lines)
+    columns = [(f"{part} {loss}", f"{part}_{loss_key(loss)}") for part in PARTS]
+    named = [*columns, ("test accuracy", "test_accuracy")]
+    panels: list[Panel] = [(title, f"subset_{each}", f"full_{each}") for title, each in named]
+    panels.append(("Γ = ‖θ̃ − θ̂‖²", "gamma", ""))
+    return panels
 
 
 def sweep_figure(lines: Sequence[Line], keys: Sequence[str]) -> Figure | None:
@@ -31,10 +37,14 @@ def sweep_figure(lines: Sequence[Line], keys: Sequence[str]) -> Figure | None:
     if len(values) < 2:
         return None
     curves = by_other_keys(lines, key, [other for other in keys if other != key])
-    drawn = [each for each in PANELS if not each[2] or lines[0].numbers.get(each[2]) is not None]
+    known = lines[0].numbers
+    drawn = [each for each in panels_of(lines) if not each[2] or known.get(each[2]) is not None]
     down = (len(drawn) + 1) // 2
     figure = new_figure(8.6, 3.2 * down + 0.6)
-    for axes, (title, subset, full) in zip(figure.subplots(down, 2).ravel(), drawn, strict=True):
+    grid = figure.subplots(down, 2).ravel()
+    for unused in grid[len(drawn) :]:
+        unused.set_axis_off()
+    for axes, (title, subset, full) in zip(grid, drawn, strict=False):
         draw_panel(axes, curves, key, subset, full)
         axes.set_xlabel(key)
         axes.set_title(title, fontsize="medium")

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from uids.models import LOGLOSS
 from uids.pipeline.dataset_metrics import DatasetMetrics
-from uids.pipeline.metrics import MEASURES, PARTS, Measure, Metrics, Part
+from uids.pipeline.metrics import (
+    PARTS,
+    Metrics,
+    Part,
+    loss_key,
+    loss_of,
+    measured,
+    shown_measures,
+)
 from uids.scoring.influence import TRUSTED
+from uids.selection.measures import loss_text
 from uids.system.statistics import standard_error
 from uids.system.visible import visible
 
@@ -34,16 +44,25 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("+-−").replace(".", "").replace(",", "").rstrip("%").isdigit()
+    plain = cell.lstrip("+-−").replace("e+", "").replace("e-", "")
+    return not cell or plain.replace(".", "").replace(",", "").rstrip("%").isdigit()
 
 
-def number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+NO_CLASSES = (
+    "What is predicted are numbers: accuracy, AUC, the worst case and the label audit are for "
+    "classes, and left out."
+)
 
 
-def change(before: float | None, after: float | None) -> str:
+def number(value: float | None, measure: str = LOGLOSS) -> str:
+    return "" if value is None else loss_text(value, measure)
+
+
+def change(before: float | None, after: float | None, measure: str = LOGLOSS) -> str:
     if before is None or after is None:
         return ""
+    if loss_text(0.0, measure) == "0":
+        return loss_text(after - before, measure, "+")
     return f"{round(after - before, 4) + 0.0:+.4f}"  # + 0.0, since −0.0000 is nothing
 
 
@@ -56,23 +75,23 @@ def comparison(metrics: Metrics) -> list[list[str]]:
         full, subset = metrics["full"][part], metrics["subset"][part]
         if full is None or subset is None:
             continue
-        lines: list[tuple[str, float | None, float | None]]
-        lines = [(name, full[name], subset[name]) for name in MEASURES]
-        for delta, worst in full["worst_case_logloss"].items():
-            name = f"worst case, δ = {delta}"
-            lines.append((name, worst, subset["worst_case_logloss"][delta]))
-        for i, (name, before, after) in enumerate(lines):
-            numbers = [number(before), number(after), change(before, after)]
+        lines: list[tuple[str, str, float | None, float | None]] = []
+        for name in shown_measures(metrics):
+            key = loss_key(name)
+            lines.append((name, name, measured(full, key), measured(subset, key)))
+        worst, others = full["worst_case_logloss"] or {}, subset["worst_case_logloss"] or {}
+        for delta in worst:
+            lines.append((f"worst case, δ = {delta}", LOGLOSS, worst[delta], others[delta]))
+        for i, (name, unit, before, after) in enumerate(lines):
+            numbers = [number(before, unit), number(after, unit), change(before, after, unit)]
             rows.append([part if i == 0 else "", name, *numbers])
     return rows
 
 
-def error_over_repeats(
-    metrics: Metrics, part: Part = "test", name: Measure = "logloss"
-) -> float | None:
+def error_over_repeats(metrics: Metrics, part: Part = "test", name: str = LOGLOSS) -> float | None:
     """The standard error of the mean over the repeats; None where it has no meaning."""
     measures = [repeat[part] for repeat in metrics["subset"]["repeats"]]
-    values = [None if each is None else each[name] for each in measures]
+    values = [None if each is None else measured(each, loss_key(name)) for each in measures]
     known = [value for value in values if value is not None]
     return standard_error(known) if len(known) == len(values) else None
 
@@ -92,9 +111,12 @@ def baseline_table(metrics: Metrics) -> list[list[str]]:
     baselines = metrics.get("baselines")
     if not baselines:
         return []
-    rows = [["trained on", "test logloss", "accuracy", "auc"]]
+    loss, *others = shown_measures(metrics)
+    rows = [["trained on", f"test {loss}", *others]]
     for name, baseline in baselines.items():
-        rows.append([trained_on(name), *(number(baseline["test"][key]) for key in MEASURES)])
+        test = baseline["test"]
+        cells = [number(measured(test, loss_key(each)), each) for each in (loss, *others)]
+        rows.append([trained_on(name), *cells])
     return rows
 
 
@@ -164,7 +186,8 @@ def noise_line(metrics: Metrics) -> str:
 def what_is_wrong(metrics: Metrics) -> str:
     """What the rows have that noise made wrong, by its kind."""
     kind = metrics["config"].get("noise_kind", "uniform")
-    return "noisy features" if kind == "features" else "a flipped label"
+    label = "a flipped label" if metrics["dataset"]["classes"] else "a number of another row"
+    return "noisy features" if kind == "features" else label
 
 
 def run_table(metrics: Metrics, folder: Path) -> str:
@@ -177,6 +200,7 @@ def run_table(metrics: Metrics, folder: Path) -> str:
         tables += [columns(column_table(metrics["dataset"])), ""]
     sentences = [
         labels_line(metrics),
+        "" if metrics["dataset"]["classes"] else NO_CLASSES,
         selection_line(metrics),
         kept(metrics),
         OPTIMISTIC if metrics["full"]["test"] is None else "",
@@ -207,9 +231,10 @@ def run_line(metrics: Metrics, overrides: Sequence[str]) -> str:
     part: Part = "validation" if metrics["full"]["test"] is None else "test"
     full, subset = metrics["full"][part], metrics["subset"][part]
     draws = len(metrics["subset"]["repeats"])
-    losses = [number(each and each["logloss"]) for each in (full, subset)]
+    name = loss_of(metrics)
+    losses = [number(each and measured(each, loss_key(name)), name) for each in (full, subset)]
     mean = f"mean of {draws} draws, " if draws > 1 else ""
     return (
-        f"done: {' '.join(overrides) or 'defaults'}: {part} logloss of the subset {losses[1]} "
+        f"done: {' '.join(overrides) or 'defaults'}: {part} {name} of the subset {losses[1]} "
         f"({mean}full {losses[0]}), {metrics['seconds']['total']:.1f} s{cached(metrics)}"
     )

@@ -48,6 +48,11 @@ class AdoptedSampler:
         is everything that looks at φ, unless it says otherwise."""
         return bool(getattr(self.chosen.component, "needs_trusted_rows", True))
 
+    @property
+    def needs_classes(self) -> bool:
+        """Whether it asks which label is wrong, or how probable it is: not of numbers."""
+        return bool(getattr(self.chosen.component, "needs_classes", False))
+
     def alternatives(self) -> list[AdoptedSampler]:
         """The samplers that it leaves to cross-fitting; itself alone where it is one."""
         component, blame = self.chosen.component, self.chosen.blame

@@ -19,6 +19,7 @@ class Confident:
 
     deterministic: ClassVar[bool] = True
     needs_trusted_rows: ClassVar[bool] = False
+    needs_classes: ClassVar[bool] = True
 
     def probabilities(self, scores: Scores) -> Array:
         return falling(scores.label_error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class LocalCaseControl(Weighted):
     The original leaves the rows unweighted and corrects the intercept afterwards; weights do the
     same for any model.
     """
+
+    needs_classes: ClassVar[bool] = True
 
     def probabilities(self, scores: Scores) -> Array:
         return self.floored(-np.expm1(-scores.loss))

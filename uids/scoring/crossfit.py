@@ -67,7 +67,7 @@ def crossfit(
     """K folds of the validation rows, each with the scores of the training rows from the others; or
     the first ``judging`` of them."""
     curvature, train, validation = scored.curvature, scored.train, scored.validation
-    number = fold_numbers(validation.y, folds, seed)
+    number = fold_numbers(validation.strata, folds, seed)
     places = [np.flatnonzero(number == k) for k in range(folds)]
     judging = folds if judging is None else judging
     # Of each fold that judges, and of all that do not. Summed over the others, not the whole less

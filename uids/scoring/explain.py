@@ -97,7 +97,7 @@ class Explainer:
         """The leave-one-out probability of each label, where it is cheap."""
         found = self.found
         forms = found.curvature.row_forms()
-        if forms is None:
+        if forms is None or not rows.classes:
             return None
         if found.curvature.columns == 1:
             return None if steps is None else loo_of_label(found.curvature, forms, rows, steps)
@@ -139,7 +139,7 @@ class Explainer:
         typical = self.typical
         X = dense(rows, typical.columns)
         A = slopes[0][:, typical.columns]
-        distance = typical.distance(X, rows.y)
+        distance = typical.distance(X, rows.strata)
         strange = typical.strangeness(distance)
         beyond = -distance * A * np.sign(found.phi[part])[:, None]
         own = -X * A
@@ -148,7 +148,7 @@ class Explainer:
         for r in range(len(part)):
             order = telling(strange[r], beyond[r])
             columns = typical.columns[order]
-            values = X[r, order], typical.median[rows.y[r], order], own[r, order]
+            values = X[r, order], typical.median[rows.strata[r], order], own[r, order]
             features.append(
                 tuple(
                     FeaturePart(self._feature(column), float(x), float(usual), float(p))
@@ -173,9 +173,12 @@ class Explainer:
             for places, distances in near
         ]
 
-    def _label(self, y: int) -> object:
+    def _label(self, y: float) -> object:
+        """The label of a class, or the number itself where there are no classes."""
         labels = self.found.labels
-        return int(y) if labels is None else labels[y]
+        if not self.found.train.classes:
+            return float(y)
+        return int(y) if labels is None else labels[int(y)]
 
     def _feature(self, column: int) -> str:
         names = self.found.features

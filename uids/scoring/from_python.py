@@ -11,7 +11,7 @@ import numpy as np
 
 from uids.backends import AdoptedBackend, adopt_backend
 from uids.datasets.data import Data, check
-from uids.datasets.split import encode
+from uids.datasets.split import encode, numbered
 from uids.errors import UidsError, unknown
 from uids.models import AdoptedFitted, AdoptedModel, Rows
 from uids.models.adopted import adopt_fitted, adopt_model, is_fitted, is_network
@@ -52,7 +52,8 @@ def influence(
     chosen = None if is_fitted(model) else adopt_model(model, {"C": np.inf, **fields})
     if not is_network(model):
         refuse_keywords(fields, chosen, chosen_solver, chosen_backend)
-    rows, judges, labels = rows_of(train, validation, steps, chosen_backend, features)
+    numbers = adopt_fitted(model).classes == 0 if chosen is None else chosen.continuous
+    rows, judges, labels = rows_of(train, validation, steps, chosen_backend, features, numbers)
     with listening(progress):
         trained = adopt_fitted(model) if chosen is None else chosen.trained(rows, labels)
         fitted = trained if chosen is None or trained else chosen.fit(rows)
@@ -89,6 +90,7 @@ def rows_of(
     steps: Steps | None,
     backend: AdoptedBackend,
     features: Sequence[str] | None,
+    continuous: bool = False,
 ) -> tuple[Rows, Rows, Any]:
     """(training rows, validation rows, labels of the classes), checked, through the backend."""
     for name, pair in (("train", train), ("validation", validation)):
@@ -97,7 +99,7 @@ def rows_of(
     data = Data(*train, validation=validation)
     data = data if steps is None else steps.encoded(data)
     data = check(replace(data, features=features), "train")
-    labels, y, parts = encode(data)
+    labels, y, parts = numbered(data) if continuous else encode(data)
     rows = Rows(backend.matrix(data.X), y, len(labels))
     judges = backend.matrix(data.sources["validation"])
     return rows, Rows(judges, parts["validation"].y, len(labels)), labels

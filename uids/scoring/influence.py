@@ -91,7 +91,7 @@ class Influence:
         if forms is None:
             raise UidsError(
                 "leverage, corrected, self_influence and leave-one-out numbers are there for model "
-                "logreg only"
+                "logreg only, and for those on uids.models.LinearLoss"
             )
         return forms
 
@@ -138,6 +138,8 @@ class Influence:
     def loo_probability(self) -> Array:
         """The probabilities that the model would give to each row, had it been fitted without that
         row, (n, K): by one Newton step, in closed form."""
+        if not self.train.classes:
+            raise UidsError("there are no classes, and no probabilities of them: see loo_loss")
         return self._row_forms.loo_probability(self.train, self._forms)
 
     @cached_property

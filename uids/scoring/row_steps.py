@@ -102,8 +102,7 @@ def loo_of_label(curvature: Curvature, forms: RowForms, rows: Rows, steps: Array
 
     Its own gradient is x_i r_i, so that M_i = x_iᵀ H⁻¹ x_i = ∇l_iᵀ ψ_i / r_i².
     """
-    nothing = np.zeros((len(rows), 1, 1))
-    square = (forms.loo_probability(rows, nothing)[:, 1] - rows.y) ** 2  # M = 0 leaves θ̂ as it is
+    square = -forms.self_influence(rows, np.ones((len(rows), 1, 1)))  # r_i²
     own = np.diag(curvature.row_products(rows, steps))
     M = np.divide(own, square, out=np.zeros(len(rows)), where=square > 0)
     return forms.loo_probability(rows, M[:, None, None])[np.arange(len(rows)), rows.y]

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from uids.backends import Array, read_only
 from uids.errors import UidsError
 from uids.models import Fitted
@@ -22,7 +19,8 @@ if TYPE_CHECKING:
 class Scores:
     """One number for each training row.
 
-    ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1. Computed when
+    ``phi`` φ_i > 0 means that row i harms. ``loss`` l_i(θ̂). ``y`` the class, 0..K−1, or the number
+    to predict where the model is of numbers. Computed when
     first asked for: ``psi_norm`` ‖H⁻¹ ∇l_i‖, ``gradient_norm`` ‖∇l_i‖, ``reference_loss`` the loss
     under the best model that no row was dropped from, and by it ``label_error``, the probability
     that the label is wrong. No array can be changed in place: others use it too.
@@ -30,7 +28,7 @@ class Scores:
 
     phi: Array
     loss: Array
-    y: npt.NDArray[np.int64]
+    y: Array
     influence: Influence
     full: Fitted | None = None  # θ̂
     reference: Fitted | None = None  # of the training and validation rows; None: θ̂ does
@@ -57,6 +55,8 @@ class Scores:
 
     @cached_property
     def labels(self) -> LabelAudit:
+        if not self.influence.train.classes:
+            raise UidsError("the label audit is for classes, and y are numbers")
         model = self.reference or self.full
         if model is None:
             raise UidsError("the label audit needs a fitted model, and these scores have none")

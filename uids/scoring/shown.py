@@ -43,7 +43,12 @@ def influence_html(influence: Influence) -> str:
         (i, y[i], f"{phi[i]:.4g}", f"{-phi[i] / scale:+.3g}")
         for i in most_harmful(phi, np.ones(len(phi), dtype=bool))
     ]
-    head = ("row", "class", "φ", "change of the mean validation loss if dropped")
+    head = (
+        "row",
+        "class" if influence.train.classes else "y",
+        "φ",
+        "change of the mean validation loss if dropped",
+    )
     return paragraph(described(influence)) + table(head, lines, "the rows that harm most")
 
 

@@ -66,7 +66,7 @@ def typical_values(rows: Rows, columns: npt.NDArray[np.int64] | None) -> Typical
     for first in range(0, len(chosen), width):
         X = dense(rows, chosen[first : first + width])
         median = medians_of(X, rows)
-        X -= median[rows.y]
+        X -= median[rows.strata]
         medians.append(median)
         spreads.append(spreads_of(X))
     median, spread = np.hstack(medians), np.concatenate(spreads)
@@ -87,9 +87,9 @@ def dense(rows: Rows, columns: npt.NDArray[np.int64]) -> Array:
 
 def medians_of(X: Array, rows: Rows) -> Array:
     """(K, c); over all rows for a label that none of them has."""
-    medians = np.repeat([np.median(X, axis=0)], rows.classes, axis=0)
-    for label in np.unique(rows.y):
-        medians[label] = np.median(X[rows.y == label], axis=0)
+    medians = np.repeat([np.median(X, axis=0)], max(1, rows.classes), axis=0)
+    for label in np.unique(rows.strata):
+        medians[label] = np.median(X[rows.strata == label], axis=0)
     return medians
 
 

@@ -58,13 +58,19 @@ def untested(reason: str) -> ValidationCheck:
     )
 
 
+def mean_text(loss: float) -> str:
+    """Losses that are no logloss may be of any size."""
+    return f"{loss:.4f}" if loss < 1000 else f"{loss:.5g}"
+
+
 def compared(train: Array, validation: Array) -> ValidationCheck:
     """From the losses of both, each under a model that has not seen the row."""
     from scipy.stats import ttest_ind
 
     test = ttest_ind(train, validation, equal_var=False, alternative="greater")
     p = float(test.pvalue)
-    means = f"mean loss {validation.mean():.4f} against {train.mean():.4f} left out, p = {p:.2g}"
+    here, there = (mean_text(float(losses.mean())) for losses in (validation, train))
+    means = f"mean loss {here} against {there} left out, p = {p:.2g}"
     if p < LEVEL:
         sentence = f"The validation rows are cleaner than the training rows ({means})."
     elif p > 1 - LEVEL:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from uids.backends import Array
-from uids.models import Fitted, Rows
+from uids.models import LOGLOSS, Fitted, Rows
 from uids.samplers.adopted import AdoptedSampler
-from uids.selection.measures import row_values
+from uids.selection.measures import OF_CLASSES, row_values
 from uids.system.statistics import standard_error
 
 LEAST = 1e-12  # a probability that is as good as 0
@@ -50,11 +49,13 @@ class HeldOut:
 
     losses: Array  # (rows,)
     probabilities: Array  # (rows, K)
-    y: npt.NDArray[np.int64]
+    y: Array
 
     @classmethod
     def of(cls, fitted: Fitted, rows: Rows) -> HeldOut:
-        return cls(fitted.losses(rows), fitted.probabilities(rows), rows.y)
+        none = np.empty((len(rows), 0))
+        probabilities = fitted.probabilities(rows) if rows.classes else none
+        return cls(fitted.losses(rows), probabilities, rows.y)
 
     @classmethod
     def mean(cls, draws: Sequence[HeldOut]) -> HeldOut:
@@ -74,10 +75,11 @@ class HeldOut:
         )
 
     def values(self, metric: str) -> Array:
-        """One number for each row, whose mean is the measure, turned so that less is better."""
-        return (
-            self.losses if metric == "logloss" else row_values(self.probabilities, self.y, metric)
-        )
+        """One number for each row, whose mean is the measure, turned so that less is better: the
+        loss, whatever it is called, unless the measure is one of classes."""
+        if metric in OF_CLASSES:
+            return row_values(self.probabilities, self.y, metric)
+        return self.losses
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Judged:
 
     candidate: Candidate
     held_out: HeldOut
-    metric: str = "logloss"
+    metric: str = LOGLOSS  # or the name of the model's own loss
 
     @cached_property
     def values(self) -> Array:
@@ -99,8 +101,9 @@ class Judged:
     @property
     def wrong_label(self) -> float:
         """The mean loss of a row whose label is another class: how much the model has to lose where
-        it is sure and wrong. 0 for measures in which a row cannot lose more than itself."""
-        if self.metric != "logloss":
+        it is sure and wrong. 0 for measures in which a row cannot lose more than itself, and where
+        the loss does not come from probabilities."""
+        if self.metric != LOGLOSS:
             return 0.0
         P, y = self.held_out.probabilities, self.held_out.y
         other = (1 - P[np.arange(len(y)), y]) / max(1, P.shape[1] - 1)

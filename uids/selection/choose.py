@@ -49,7 +49,7 @@ def left_open(model: AdoptedModel, sampler: AdoptedSampler, settings: SelectionS
         sampler=len(sampler.alternatives()) > 1,
         alpha=sampler.alpha == AUTO,
         C=model.C == AUTO,
-        stratify=settings.stratify == AUTO,
+        stratify=settings.stratify == AUTO and not model.continuous,
         final=settings.final == AUTO,
         weight=settings.validation_weight == AUTO and settings.with_validation,
     )
@@ -94,7 +94,8 @@ def choose(
     begun = model.at_C(number_C(AUTO)) if wanted.C else model
     full, influence = without_empty_columns(begun, full, influence)
     trials = Trials(begun, settings, full, influence, seed)
-    walk = Walk(trials, settings, wanted, rankings(sampler, alike), both_judge(influence, alike))
+    samplers = rankings(sampler, alike, bool(influence.train.classes))
+    walk = Walk(trials, settings, wanted, samplers, both_judge(influence, alike))
     start = walk.required(walk.start())
     pool = walk.pool()
     tuned = walk.tuned(pool, start)
@@ -144,9 +145,12 @@ def both_judge(influence: Influence, alike: bool) -> bool:
     return m < FEW or (alike and m <= POOLED)
 
 
-def rankings(sampler: AdoptedSampler, alike: bool) -> list[AdoptedSampler]:
-    """The samplers to try; of several, those that the validation rows are good enough for."""
+def rankings(sampler: AdoptedSampler, alike: bool, classes: bool = True) -> list[AdoptedSampler]:
+    """The samplers to try; of several, those that the validation rows are good enough for, and
+    without classes those that ask for none."""
     samplers = sampler.alternatives()
+    if not classes:
+        samplers = [each for each in samplers if not each.needs_classes] or samplers
     if not alike or len(samplers) == 1:
         return samplers
     return [each for each in samplers if not each.needs_trusted_rows] or samplers

@@ -6,6 +6,25 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
+from uids.models import LOGLOSS
+
+OF_CLASSES = ("accuracy", "auc")  # measures that are no loss
+
+
+def measure_name(metric: str, loss_name: str) -> str:
+    """What is measured: ``choose.metric``, in which "logloss" stands for the loss of the model."""
+    return metric if metric in OF_CLASSES else loss_name
+
+
+def measures_of(loss_name: str, classes: bool) -> list[str]:
+    """By which models are compared, the loss first."""
+    return [loss_name, *(OF_CLASSES if classes else ())]
+
+
+def loss_text(value: float, measure: str, sign: str = "") -> str:
+    """Four decimals of what lies near 1; five digits of a loss that may be of any size."""
+    known = (LOGLOSS, *OF_CLASSES)
+    return f"{value:{sign}.4f}" if measure in known else f"{value:{sign}.5g}"
 
 
 def row_values(P: Array, y: npt.NDArray[np.int64], metric: str) -> Array:

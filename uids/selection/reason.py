@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 from uids.selection.candidate import Candidate, Judged
 from uids.selection.guard import WORTH, rows_needed
+from uids.selection.measures import loss_text
 from uids.selection.settings import ChooseSettings
 from uids.system.statistics import standard_error
 
 NAMES = {"logloss": "loss", "accuracy": "error rate", "auc": "1 − AUC"}
+
+
+def name_of(metric: str) -> str:
+    """In a sentence; a loss of another name has that."""
+    return NAMES.get(metric, metric)
 
 
 def explain(
@@ -30,7 +36,7 @@ def explain(
     elif not pick.candidate.drops:
         parts.append(why_nothing(tuned, dropping, settings, refused))
     elif tuned is start:
-        parts.append(f"{setting(pick.candidate)} has the smallest held-out {NAMES[pick.metric]}")
+        parts.append(f"{setting(pick.candidate)} has the smallest held-out {name_of(pick.metric)}")
     if alike:
         parts.append("rankings by φ were left out, since the validation rows look no cleaner")
     return "; ".join(parts)
@@ -61,8 +67,8 @@ def described(candidate: Candidate) -> dict[str, str]:
 
 def lowers(better: Judged, worse: Judged) -> str:
     return (
-        f"lowers the held-out validation {NAMES[better.metric]} by {gain(better, worse)}, "
-        f"from {worse.mean:.4f}"
+        f"lowers the held-out validation {name_of(better.metric)} by {gain(better, worse)}, "
+        f"from {loss_text(worse.mean, worse.metric)}"
     )
 
 
@@ -70,7 +76,8 @@ def gain(better: Judged, worse: Judged) -> str:
     differences = better.against(worse)
     error = standard_error(differences) or 0.0
     rows = f"standard error over {len(differences):,} rows"
-    return f"{-differences.mean():.4f} ± {error:.4f} ({rows})"
+    by, within = (loss_text(each, better.metric) for each in (-differences.mean(), error))
+    return f"{by} ± {within} ({rows})"
 
 
 def why_nothing(
@@ -79,11 +86,11 @@ def why_nothing(
     if not dropping:
         why = f" ({refused[0]})" if refused else ""
         return f"nothing is dropped: no smaller subset could be fitted{why}" if refused else ""
-    best, name = min(dropping, key=lambda each: each.mean), NAMES[tuned.metric]
+    best, name = min(dropping, key=lambda each: each.mean), name_of(tuned.metric)
     if best.mean >= tuned.mean:
         return (
             f"nothing is dropped: no candidate lowers the held-out validation {name} of "
-            f"{tuned.mean:.4f}"
+            f"{loss_text(tuned.mean, tuned.metric)}"
         )
     says = (
         f"nothing is dropped: {setting(best.candidate, tuned.candidate)} lowers the held-out "

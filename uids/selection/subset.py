@@ -23,7 +23,7 @@ def draw_subset(
     """The kept rows, and their weights where the sampler weights."""
     drawn = draw(
         pi,
-        train.y,
+        train.strata,
         ratio=ratio,
         kind=kind,
         stratify=stratify,

@@ -23,6 +23,7 @@ from uids.models import AdoptedFitted, AdoptedModel, Rows, stacked
 from uids.scoring.crossfit import Fold, Indices, crossfit, fold_numbers
 from uids.scoring.influence import Influence
 from uids.selection.candidate import Candidate, HeldOut, Judged
+from uids.selection.measures import measure_name
 from uids.selection.settings import SelectionSettings
 from uids.selection.subset import draw_subset
 from uids.system.progress import tell
@@ -64,6 +65,11 @@ class Trials:
     def __post_init__(self) -> None:
         m = len(self.influence.validation)
         self.folds, self.judging = fold_count(m, self.settings.choose.folds)
+
+    @property
+    def metric(self) -> str:
+        """By which candidates are judged."""
+        return measure_name(self.settings.choose.metric, self.model.loss_name)
 
     @property
     def start_C(self) -> float | None:
@@ -109,7 +115,7 @@ class Trials:
         if not candidate.drops:
             self._plain[candidate.key] = fits
         self._last = fits
-        return Judged(candidate, HeldOut.joined(parts), self.settings.choose.metric)
+        return Judged(candidate, HeldOut.joined(parts), self.metric)
 
     def _draws(self, candidate: Candidate) -> int:
         chance = candidate.drops and not candidate.sampler.deterministic
@@ -159,7 +165,7 @@ class Trials:
     @cached_property
     def _shares(self) -> Indices:
         """Which fold each training row is in, where they judge."""
-        return fold_numbers(self.influence.train.y, self.folds, self.seed)
+        return fold_numbers(self.influence.train.strata, self.folds, self.seed)
 
     def _held(self, fold: Fold, k: int) -> Rows:
         """The rows that judge."""

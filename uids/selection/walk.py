@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from uids.errors import UidsError
+from uids.models import LOGLOSS
 from uids.samplers.adopted import AdoptedSampler
 from uids.selection.candidate import Candidate, Judged
 from uids.selection.guard import guarded, plainest
@@ -67,7 +68,7 @@ class Walk:
             ratio=1.0 if self.open.ratio else float(self.settings.ratio),
             alpha=self.alphas[0],
             C=self.trials.start_C if self.open.C else None,
-            stratify=False if self.open.stratify else bool(stratify),
+            stratify=False if self.open.stratify else stratify is True,
             weight=0.0
             if not self.settings.with_validation
             else 1.0
@@ -137,7 +138,7 @@ class Walk:
         here = first.candidate.weight if axis == "weight" else first.candidate.C
         assert here is not None
         line = sorted({*values, here})
-        unsure = axis == "C" and self.both_judge and self.settings.choose.metric == "logloss"
+        unsure = axis == "C" and self.both_judge and self.trials.metric == LOGLOSS
         for step in (1,) if unsure else (1, -1):
             passed, place = [first], line.index(here) + step
             while 0 <= place < len(line):

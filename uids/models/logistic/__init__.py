@@ -1,1 +1,2 @@
-"""The machinery of logistic regression, binary and softmax: curvature, trainer, preconditioners."""
+"""The machinery of linear models: curvature, trainer, preconditioners, leverage. Of logistic
+regression, binary and softmax, and of any loss of one score (``uids/models/linear_loss.py``)."""

@@ -1,4 +1,4 @@
-"""The curvature of logistic regression, binary and softmax."""
+"""The curvature of a linear model: of one score a row and any loss of it, or softmax."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
 
 from uids.backends import Array
 from uids.models.logistic.advice import advice, has_head
@@ -18,23 +17,24 @@ from uids.solvers import Advice, Dual, Precondition
 from uids.system.tuning import PRECONDITIONING, Preconditioning
 
 if TYPE_CHECKING:
-    from uids.models.logistic.fitted import FittedLogistic
+    from uids.models.logistic.scored import FittedLinear
 
 
 @dataclass(frozen=True)
 class LogisticCurvature(Objective):
     """H = (1/n) (Σ_i ω_i x_i x_iᵀ ⊗ W_i + I/C), the last term without the intercepts.
 
-    W_i is p_i (1 − p_i) in the binary case and diag(p_i) − p_i p_iᵀ for softmax. The softmax
+    W_i is l″_i where a row has one score, p_i (1 − p_i) for logistic regression, and
+    diag(p_i) − p_i p_iᵀ for softmax. The softmax
     model does not change when all K intercepts move together, so H is singular along that one
     direction; every gradient is orthogonal to it. The term 𝟏𝟏ᵀ/K on the intercepts makes H
     positive definite and leaves H⁻¹ of any gradient as it is.
     """
 
-    fitted: FittedLogistic
+    fitted: FittedLinear
     over: Rows
     weights: Array | None = None
-    known: Array | None = None  # p_i as (n, k), where the caller has them: a pass over X less
+    known: Array | None = None  # the states, where the caller has them: a pass over X less
     tuning: Preconditioning = PRECONDITIONING
 
     @property
@@ -68,21 +68,16 @@ class LogisticCurvature(Objective):
         return max(k * (k + 1) / 2, (k + 1) * self.over.X.shape[1] / 80)
 
     @cached_property
-    def probabilities(self) -> Array:
-        """p_i of the rows that it is over, (n, k)."""
-        if self.known is not None:
-            return self.known
-        if self.fitted.classes == 2:
-            Z = self.fitted.scores(self.over)
-            return np.asarray(expit(Z, out=Z))
-        return self.fitted.probabilities(self.over)
+    def state(self) -> Array:
+        """Of the rows that it is over, (n, k): p_i for logistic regression."""
+        return self.fitted.state(self.over) if self.known is None else self.known
 
-    def _weigh(self, U: Array, P: Array, weights: Array | None) -> Array:
+    def _weigh(self, U: Array, rows: Rows, state: Array, weights: Array | None) -> Array:
         """W_i U_i for each row, in place; U is (n, k, m)."""
-        P = P[:, :, None]
-        if self.fitted.classes == 2:
-            U *= P * (1 - P)
+        if self.columns == 1:
+            U *= self.fitted.bends(state, rows.y)[:, :, None]
         else:
+            P = state[:, :, None]
             U -= np.einsum("ikz,ikm->im", P, U)[:, None]
             U *= P
         if weights is not None:
@@ -90,18 +85,18 @@ class LogisticCurvature(Objective):
         return U
 
     def dot(self, V: Array) -> Array:
-        if self.fitted.classes == 2:
-            return self._dot_binary(V)
-        return self._dot(V, self.over, self.probabilities, self.weights, 1.0)
+        if self.columns == 1:
+            return self._dot_single(V)
+        return self._dot(V, self.over, self.state, self.weights, 1.0)
 
     def dot_rows(self, V: Array, index: Array) -> Array:
         weights = None if self.weights is None else self.weights[index]
         return self._dot(
-            V, self.over.take(index), self.probabilities[index], weights, self.rows / len(index)
+            V, self.over.take(index), self.state[index], weights, self.rows / len(index)
         )
 
     @cached_property
-    def _w(self) -> Array:  # ω_i p_i (1 − p_i) / n, binary
+    def _w(self) -> Array:  # ω_i W_i / n, of one score a row
         w = self.row_curvature()[:, 0]
         w /= self.rows
         return w
@@ -110,11 +105,11 @@ class LogisticCurvature(Objective):
     def _xw(self) -> Array:  # Xᵀ w
         return self.over.X.tdot(self._w)
 
-    def _dot_binary(self, V: Array) -> Array:
+    def _dot_single(self, V: Array) -> Array:
         """With the backend's fused Xᵀ(w ∘ (X V)); the intercept needs only Xᵀw beside it."""
         if V.ndim == 2 and V.shape[1] == 1:
             # One vector as a vector: the loops for several take three times as long for it.
-            return self._dot_binary(V[:, 0])[:, None]
+            return self._dot_single(V[:, 0])[:, None]
         top = np.ascontiguousarray(V[: self.over.X.shape[1]])
         result = self.over.X.gram_dot(self._w, top)
         add(top, result, 1 / self.scale)
@@ -127,7 +122,7 @@ class LogisticCurvature(Objective):
     def scored_dot(self, s: Array, scores: Array | None = None) -> tuple[Array, Array | None]:
         """H s for one vector, and the scores x_iᵀ s that come up on the way; half the work where
         they are known. None for softmax, which has no use for them here."""
-        if self.fitted.classes > 2:
+        if self.columns > 1:
             return self.dot(s), None
         if scores is not None:
             product = self.over.X.tdot(self._w * scores)
@@ -142,11 +137,14 @@ class LogisticCurvature(Objective):
             product = np.append(product, np.einsum("i,i->", self._w, scores))
         return product, scores
 
-    def _dot(self, V: Array, rows: Rows, P: Array, weights: Array | None, scale: float) -> Array:
+    def _dot(
+        self, V: Array, rows: Rows, state: Array, weights: Array | None, scale: float
+    ) -> Array:
         k, b = self.fitted.columns, self.fitted.intercept
         T = V.reshape(self.size // k, -1)  # (d + b, k m)
         U = product(rows, T, b).reshape(len(rows), k, -1)
-        result = transposed(rows, self._weigh(U, P, weights).reshape(len(rows), -1), b)
+        weighed = self._weigh(U, rows, state, weights).reshape(len(rows), -1)
+        result = transposed(rows, weighed, b)
         result *= scale / self.rows
         penalised = len(T) - b
         result[:penalised] += T[:penalised] / (self.fitted.C * self.rows)
@@ -156,10 +154,8 @@ class LogisticCurvature(Objective):
         return result.reshape(V.shape)
 
     def row_curvature(self, index: Array | slice = slice(None)) -> Array:
-        """ω_i p_i (1 − p_i), (n, k), or those of some rows."""
-        P = self.probabilities[index]
-        W = 1 - P
-        W *= P
+        """ω_i times the diagonal of W_i, (n, k), or those of some rows."""
+        W = self.fitted.bends(self.state[index], self.over.y[index])
         if self.weights is not None:
             W *= self.weights[index, None]
         return W
@@ -206,10 +202,7 @@ class LogisticCurvature(Objective):
         pairs = np.zeros((d + b, k, d + b, k))
         for i in range(k):
             for j in range(i, k):
-                p, q = self.probabilities[:, i], self.probabilities[:, j]
-                w = p * (1 - p) if i == j else -p * q
-                if self.weights is not None:
-                    w = w * self.weights
+                w = self._pair(i, j)
                 block = np.empty((d + b, d + b))
                 block[:d, :d] = self.over.X.gram(w)
                 if b:
@@ -221,6 +214,15 @@ class LogisticCurvature(Objective):
         H[penalised, penalised] += 1 / self.fitted.C
         H /= self.rows
         return H
+
+    def _pair(self, i: int, j: int) -> Array:
+        """ω times the entries i, j of W, (n,)."""
+        if self.columns == 1:
+            w = self.fitted.bends(self.state, self.over.y)[:, 0]
+        else:
+            p, q = self.state[:, i], self.state[:, j]
+            w = p * (1 - p) if i == j else -p * q
+        return w if self.weights is None else w * self.weights
 
     def gradient(self, rows: Rows) -> Array:
         return transposed(rows, self.fitted.residuals(rows), self.fitted.intercept).ravel()
@@ -236,12 +238,7 @@ class LogisticCurvature(Objective):
     def residuals(self, rows: Rows) -> Array:
         if rows is not self.over:
             return self.fitted.residuals(rows)
-        R = self.probabilities.copy()  # known already: no further pass over X
-        if self.fitted.classes == 2:
-            R[:, 0] -= rows.y
-        else:
-            R[np.arange(len(rows)), rows.y] -= 1
-        return R
+        return self.fitted.slopes(self.state, rows.y)  # known already: no further pass over X
 
     def row_products(self, rows: Rows, S: Array, scores: Array | None = None) -> Array:
         if scores is not None and rows is self.over:

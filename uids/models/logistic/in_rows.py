@@ -90,12 +90,12 @@ def roots(curvature: LogisticCurvature) -> Array:
     that takes q to an axis has, in its other columns, a basis Q of what is orthogonal to q, and
     L = D Q.
     """
-    P, k = curvature.probabilities, curvature.columns
-    weights = curvature.fitted.C * np.ones(len(P))
+    P, k, C = curvature.state, curvature.columns, curvature.fitted.C
+    if k == 1:
+        return np.asarray(np.sqrt(C * curvature.row_curvature())[:, :, None])
+    weights = C * np.ones(len(P))
     if curvature.weights is not None:
         weights *= curvature.weights
-    if k == 1:
-        return np.asarray(np.sqrt(weights[:, None] * P * (1 - P))[:, :, None])
     q = np.sqrt(P)
     v = q.copy()
     v[:, 0] += 1

@@ -1,4 +1,4 @@
-"""Leverage, leave-one-out influence and self-influence of logistic regression."""
+"""Leverage, leave-one-out influence and self-influence of a linear model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from uids.backends import Array
 from uids.models.logistic import in_rows
 from uids.models.logistic.in_rows import forms_in_rows
-from uids.models.logistic.products import losses_of, probabilities_of, product, transposed
+from uids.models.logistic.products import product, transposed
 from uids.models.model import RowForms
 from uids.models.rows import Rows
 from uids.system.tuning import BLAS_SPEED
 
 if TYPE_CHECKING:
     from uids.models.logistic.curvature import LogisticCurvature
-    from uids.models.logistic.fitted import FittedLogistic
+    from uids.models.logistic.scored import FittedLinear
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class LogisticForms(RowForms):
     curvature: LogisticCurvature
 
     @property
-    def fitted(self) -> FittedLogistic:
+    def fitted(self) -> FittedLinear:
         return self.curvature.fitted
 
     def exact(self, rows: Rows, inverse: Array) -> Array:
@@ -63,11 +63,12 @@ class LogisticForms(RowForms):
     def noise(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """b = (Σ √ω_i E_i e_i + e/√C) / √n with e_i of covariance W_i and e of covariance I but for
         the intercepts; s₀ = √(nC) e, which is H⁻¹ b where the rows say nothing."""
-        P = self.curvature.probabilities[:, :, None]
+        state, y = self.curvature.state, self.curvature.over.y
         E = rng.standard_normal((self.curvature.rows, self.fitted.columns, count))
-        if self.fitted.classes == 2:
-            E *= np.sqrt(P * (1 - P))
+        if self.fitted.columns == 1:
+            E *= np.sqrt(self.fitted.bends(state, y))[:, :, None]
         else:
+            P = state[:, :, None]
             E *= np.sqrt(P)  # covariance diag(p); less p times the sum, diag(p) − p pᵀ
             E -= P * E.sum(axis=1, keepdims=True)
         if self.curvature.weights is not None:
@@ -109,9 +110,9 @@ class LogisticForms(RowForms):
 
     def inner(self, rows: Rows) -> Array:
         """W_i, (n, k, k)."""
+        if self.fitted.columns == 1:
+            return self.fitted.row_bends(rows)[:, :, None]
         P = self.fitted.probabilities(rows)
-        if self.fitted.classes == 2:
-            return (P[:, 0] * P[:, 1])[:, None, None]
         return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
 
     def leverage(self, rows: Rows, forms: Array) -> Array:
@@ -129,10 +130,10 @@ class LogisticForms(RowForms):
         return -np.einsum("ia,iab,ib->i", R, forms, R)
 
     def loo_probability(self, rows: Rows, forms: Array) -> Array:
-        return probabilities_of(self._loo_scores(rows, forms))
+        return self.fitted.probabilities_at(self._loo_scores(rows, forms))
 
     def loo_loss(self, rows: Rows, forms: Array) -> Array:
-        return losses_of(self._loo_scores(rows, forms), rows.y)
+        return self.fitted.losses_at(self._loo_scores(rows, forms), rows.y)
 
     def _loo_scores(self, rows: Rows, forms: Array) -> Array:
         """Z_i + (I − M_i W_i / n)⁻¹ M_i r_i / n, (n, k): one Newton step without row i moves the

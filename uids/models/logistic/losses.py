@@ -3,11 +3,16 @@ cache, on the threads of the backend."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from uids.backends import Array
 from uids.system.threads import on_threads
 from uids.system.tuning import NEWTON
+
+if TYPE_CHECKING:
+    from uids.models.logistic.scored import Piece
 
 
 def losses(
@@ -19,11 +24,14 @@ def losses(
     P: Array,
     threads: int = 1,
     chunk: int = NEWTON.chunk,
+    of_piece: Piece | None = None,
 ) -> tuple[float, float]:
-    """Σ ω_i l_i at the scores Z + t U and its derivative in t; the probabilities go to P.
+    """Σ ω_i l_i at the scores Z + t U and its derivative in t; the states go to P. ``of_piece``
+    does that for some rows, by default for logistic regression, whose states are probabilities.
 
     All are (n, k), with k = 1 in the binary case. Without U the derivative is 0.
     """
+    measure = of_piece or piece_losses
     n, k = Z.shape
     height = max(1, chunk // k)
     starts = range(0, n, height)
@@ -35,7 +43,7 @@ def losses(
                 part = slice(starts[piece], starts[piece] + height)
                 u = None if U is None else U[part]
                 weight = None if weights is None else weights[part]
-                sums[piece] = piece_losses(Z[part], u, t, y[part], weight, P[part])
+                sums[piece] = measure(Z[part], u, t, y[part], weight, P[part])
 
     on_threads(some, threads)
     loss, slope = sums.sum(axis=0)
@@ -45,6 +53,7 @@ def losses(
 def piece_losses(
     z: Array, u: Array | None, t: float, y: Array, weight: Array | None, p: Array
 ) -> tuple[float, float]:
+    """Of logistic regression."""
     if u is not None:
         z = z + t * u
     if z.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""Truncated Newton for logistic regression, on the products of the backend alone.
+"""Truncated Newton for linear models, on the products of the backend alone.
 
 The cost is counted in passes over X. The scores Z = XΘ are kept: a direction S takes U = X S once,
 and the search along it moves Z + t U, which is no pass at all. A step is then half a pass for U and
@@ -14,9 +14,9 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
-from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.line_search import ROUNDING
 from uids.models.logistic.point import Point
+from uids.models.logistic.scored import FittedLinear
 from uids.models.logistic.step import Step, factorised
 from uids.models.rows import Rows
 from uids.system.progress import Steps
@@ -35,7 +35,7 @@ class Minimum:
 
 
 def minimise(
-    start: FittedLogistic,
+    start: FittedLinear,
     rows: Rows,
     weights: Array | None,
     tol: float,
@@ -56,14 +56,14 @@ def minimise(
         start = glimpse(start, rows, weights, max_iter, tuning)
     # Overflow is looked for where it would show: in the objective, the gradient and H.
     with np.errstate(all="ignore"):
-        point = Point(start, rows, weights, total, tuning)
+        point = Point(start, rows, weights, tuning)
         steps, products = _descend(point, tol * total / n, max_iter, tuning)
     return Minimum(point.theta, point.largest * n / total, steps, products)
 
 
 def glimpse(
-    start: FittedLogistic, rows: Rows, weights: Array | None, max_iter: int, tuning: Newton
-) -> FittedLogistic:
+    start: FittedLinear, rows: Rows, weights: Array | None, max_iter: int, tuning: Newton
+) -> FittedLinear:
     """A start from a few of the rows, evenly spread, where they are far more than the parameters:
     the first steps, far from the optimum, then cost a fraction. Else the start that is given."""
     index = np.arange(0, len(rows), tuning.glimpse)

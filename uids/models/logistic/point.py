@@ -9,10 +9,10 @@ import numpy as np
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models.logistic.curvature import LogisticCurvature
-from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.line_search import Along, search
 from uids.models.logistic.losses import losses
 from uids.models.logistic.products import add, centred, peak, transposed
+from uids.models.logistic.scored import FittedLinear
 from uids.models.rows import Rows
 from uids.system.tuning import Newton
 
@@ -20,14 +20,13 @@ TOO_LARGE = "the objective is not finite: look for huge values in X, or scale th
 
 
 class Point:
-    """θ and what is known there: scores Z and probabilities P, (n, k); objective, gradient."""
+    """θ and what is known there: scores Z and states P, (n, k); objective, gradient."""
 
     def __init__(
         self,
-        start: FittedLogistic,
+        start: FittedLinear,
         rows: Rows,
         weights: Array | None,
-        total: float,
         tuning: Newton,
     ) -> None:
         self.start, self.rows, self.weights, self.tuning = start, rows, weights, tuning
@@ -39,7 +38,7 @@ class Point:
         known = self.theta.any()
         self.Z = start.scores(rows) if known else np.zeros(self.P.shape)
         self.value = self._along(None, None)(0.0)[0]
-        if known and not self.value <= np.log(start.classes) * total / len(rows):
+        if known and not self.value <= start.at_zero(rows.y, weights) / len(rows):
             # A start that is worse than 0 may be so far out that all P are 0 or 1, and H singular.
             self.theta[:] = 0
             self.Z[:] = 0
@@ -62,7 +61,8 @@ class Point:
         def objective(t: float) -> tuple[float, float]:
             rows = self.rows
             threads, chunk = rows.X.threads, self.tuning.chunk
-            loss, slope = losses(self.Z, U, t, rows.y, self.weights, self.P, threads, chunk)
+            piece = self.start.piece
+            loss, slope = losses(self.Z, U, t, rows.y, self.weights, self.P, threads, chunk, piece)
             value = loss / len(self.rows) + (square + t * (2 * cross + t * square_s)) / (2 * scale)
             return value, slope / len(self.rows) + (cross + t * square_s) / scale
 
@@ -70,11 +70,7 @@ class Point:
 
     def _differentiate(self, R: Array) -> None:
         """The gradient, from P; R (n, k) is overwritten."""
-        R[:] = self.P
-        if self.start.classes == 2:
-            R[:, 0] -= self.rows.y
-        else:
-            R[np.arange(len(R)), self.rows.y] -= 1
+        self.start.slopes(self.P, self.rows.y, out=R)
         if self.weights is not None:
             R *= self.weights[:, None]
         self.gradient = transposed(self.rows, R, self.start.intercept).ravel()

@@ -78,10 +78,10 @@ def by_set(runs: Sequence[Run]) -> dict[str, list[Tested]]:
     sets: dict[str, list[Tested]] = {}
     for run in runs:
         full, subset = run.metrics["full"]["test"], run.metrics["subset"]["test"]
-        if full is not None and subset is not None:
+        losses = full and full["logloss"], subset and subset["logloss"]
+        if losses[0] is not None and losses[1] is not None:
             error = error_over_repeats(run.metrics)
-            tested = Tested(run, full["logloss"], subset["logloss"], error)
-            sets.setdefault(run.dataset, []).append(tested)
+            sets.setdefault(run.dataset, []).append(Tested(run, losses[0], losses[1], error))
     return sets
 
 
