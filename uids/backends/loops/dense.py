@@ -102,7 +102,7 @@ class DenseMatrix(Threaded):
         sums = np.zeros((self.threads, *V.shape))
 
         def multiply(t: int, rows: slice, X: Array) -> None:
-            U = np.ascontiguousarray(X @ V, dtype=np.float64)
+            U = np.ascontiguousarray(X @ V)
             change(U, rows)
             sums[t] += X.T @ U
 
@@ -118,7 +118,8 @@ class DenseMatrix(Threaded):
         def on_thread(t: int) -> None:
             for first in range(cuts[t], cuts[t + 1], height):
                 rows = slice(first, min(first + height, cuts[t + 1]))
-                work(t, rows, self.X[rows if index is None else index[rows]])
+                X = self.X[rows if index is None else index[rows]]
+                work(t, rows, X.astype(np.float64, copy=False))
 
         with one_blas_thread(True):
             on_threads(on_thread, self.threads)
