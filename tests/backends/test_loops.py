@@ -241,3 +241,24 @@ def test_nothing_outside_the_arrays_is_read(sparse):
     np.testing.assert_allclose(matrix.rows(np.array([-1, 2])).dot(v), X[[-1, 2]] @ v)
     mask = np.arange(N) % 3 == 0
     np.testing.assert_allclose(matrix.rows(mask).dot(v), X[mask] @ v)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_with_a_change_in_between(form, threads, tmp_path):
+    """Xᵀ f(X V) for an f that knows which rows it is given, some of them at a time."""
+    X, plain = matrix_of(form, tmp_path)
+    few = replace(LOOPS, mapped_numbers=7 * D)
+    rng = np.random.default_rng(2)
+    index, factor = rng.permutation(N)[:250], rng.standard_normal(N)
+    V = rng.standard_normal((D, 3))
+
+    def scaled(U, rows):
+        U *= factor[rows, None]
+
+    whole = Numba(threads=threads).matrix(X, few)
+    for matrix, rows in ((whole, plain), (whole.rows(index), plain[index])):
+        expected = rows.T @ ((rows @ V) * factor[: len(rows), None])
+        np.testing.assert_allclose(matrix.map_dot(V, scaled), expected, rtol=1e-11, atol=1e-11)
+        one = matrix.map_dot(V[:, :1], scaled)
+        np.testing.assert_allclose(one, expected[:, :1], rtol=1e-11, atol=1e-11)

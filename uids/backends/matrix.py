@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from uids.system.tuning import BLOCK_BYTES
 
 Array = npt.NDArray[Any]
+Change = Callable[[Array, slice], None]
 DENSE_NUMBERS = 2**22  # of rows that are made dense together
 SPARSE_SHARE = 0.1  # stored, up to which products of sparse rows are quicker than of dense ones
 
@@ -29,6 +30,7 @@ class Matrix(ABC):
     | ``tdot(U)``            | Xᵀ U              | (n,) or (n, k) → (d, …)   |
     | ``gram_dot(w, V)``     | Xᵀ (w ∘ (X V))    | (n,), (d, k) → (d, k)     |
     | ``scored_dot(w, v)``   | that, and X v     | (n,), (d,) → (d,), (n,)   |
+    | ``map_dot(V, change)`` | Xᵀ f(X V)         | (d, k) → (d, k)           |
     | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
@@ -58,6 +60,14 @@ class Matrix(ABC):
     def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
         scores = self.dot(v)
         return self.tdot(w * scores), scores
+
+    def map_dot(self, V: Array, change: Change) -> Array:
+        """Xᵀ f(X V) for an f that goes row by row: ``change(U, rows)`` makes f(U) of U, (rows, k),
+        in place, for all rows or some, and may be called by several threads."""
+        one = V.shape[1] == 1  # as a vector: the loops for several take three times as long
+        U = np.ascontiguousarray(self.dot(V[:, 0])[:, None] if one else self.dot(V))
+        change(U, slice(0, len(U)))
+        return self.tdot(U[:, 0])[:, None] if one else self.tdot(U)
 
     def outer_dot(self, u: Array) -> Array:
         return self.dot(self.tdot(u))

@@ -51,6 +51,9 @@ class Loops:
     renamed_entries: int = 5_000_000
     # Columns, below which a vector of them stays in the cache in any order.
     renamed_columns: int = 2**15
+    # Numbers of dense X that are multiplied with several vectors and their products at once: they
+    # stay in the second cache in between.
+    mapped_numbers: int = 2**16
     # One part in as many of the main memory may go to a second form of the entries.
     memory_share: int = 8
 
@@ -73,7 +76,7 @@ class SolverChoice:
 
 @dataclass(frozen=True)
 class Preconditioning:
-    """Which preconditioner a binary logistic regression hands to ``solver=auto``."""
+    """Which preconditioner a logistic regression hands to ``solver=auto``."""
 
     # Share of the entries that are stored, up to which columns are taken for one-hot or words: they
     # have a long tail, on which the mixed diagonal pays without a trial.
@@ -89,6 +92,8 @@ class Preconditioning:
     sample_fewest: int = 200
     # Columns of dense X, above which the factor is dearer than the products that it saves.
     sample_most: int = 4000
+    # Parameters of several classes, up to which the dense Hessian is as cheap as a block for each.
+    sample_parameters: int = 1000
     # Rows for each column, from which the Hessian of some rows costs a fraction of that of all.
     sample_tall: int = 12
     # Rows that are sampled for each column, at least and at most.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from uids.backends.host import Host, blocks
 from uids.backends.loops.kernels import dense as k
 from uids.backends.loops.scratch import readonly
 from uids.backends.loops.threaded import Share, Threaded
-from uids.backends.matrix import Array, Matrix
+from uids.backends.matrix import Array, Change, Matrix
+from uids.system.threads import on_threads, one_blas_thread
 from uids.system.tuning import LOOPS, Loops
 
 
@@ -34,7 +35,7 @@ class DenseMatrix(Threaded):
         return DenseMatrix(X, self.threads, self.single, self.tuning)
 
     def uses_blas(self, columns: int) -> bool:
-        return columns > 1 or not self.X.flags.c_contiguous
+        return False
 
     def count(self) -> int:
         return self.shape[0] * self.shape[1]
@@ -55,8 +56,11 @@ class DenseMatrix(Threaded):
         if self.by_rows(V):
             self.each(lambda first, last: k.dense_dot(self.X, self.listed, first, last, V, out))
             return out
-        for start, block in self._kept():
-            out[start : start + len(block)] = block @ V
+
+        def multiply(_: int, rows: slice, X: Array) -> None:
+            out[rows] = X @ V
+
+        self._on_blocks(multiply)
         return out
 
     def tdot(self, U: Array) -> Array:
@@ -74,20 +78,51 @@ class DenseMatrix(Threaded):
                 k.dense_tdot(self.X, self.listed, s.first, s.last, U, s.sums.reshape(-1), square)
 
             return self.sum(out, add)
-        for start, block in self._kept():
-            out += (block * block if square else block).T @ U[start : start + len(block)]
-        return out
+        sums = np.zeros((self.threads, *out.shape))
+
+        def multiply(t: int, rows: slice, X: Array) -> None:
+            sums[t] += (X * X if square else X).T @ U[rows]
+
+        self._on_blocks(multiply)
+        return np.asarray(sums.sum(axis=0, out=out))
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
         if self.by_rows(V):
             return self._gram_dot(w, V, None)
-        out = np.zeros(V.shape)
-        for start, block in self._kept():
-            Z = block @ V
-            Z *= w[start : start + len(block)].reshape(-1, *[1] * (V.ndim - 1))
-            out += block.T @ Z
-        return out
+        wide = V.reshape(len(V), -1)
+
+        def weigh(U: Array, rows: slice) -> None:
+            U *= w[rows, None]
+
+        return self.map_dot(wide, weigh).reshape(V.shape)
+
+    def map_dot(self, V: Array, change: Change) -> Array:
+        V = self.checked("V", V, self.shape[1])
+        sums = np.zeros((self.threads, *V.shape))
+
+        def multiply(t: int, rows: slice, X: Array) -> None:
+            U = np.ascontiguousarray(X @ V)
+            change(U, rows)
+            sums[t] += X.T @ U
+
+        self._on_blocks(multiply)
+        return np.asarray(sums.sum(axis=0))
+
+    def _on_blocks(self, work: Callable[[int, slice, Array], None]) -> None:
+        """work(thread, rows, X of these rows), so few at a time that they stay in the cache: BLAS
+        is quickest there, on one thread of its own for each of ours."""
+        cuts, index = self.ranges(self.threads).astype(np.int64).tolist(), self.host.index
+        height = max(1, self.tuning.mapped_numbers // max(1, self.shape[1]))
+
+        def on_thread(t: int) -> None:
+            for first in range(cuts[t], cuts[t + 1], height):
+                rows = slice(first, min(first + height, cuts[t + 1]))
+                X = self.X[rows if index is None else index[rows]]
+                work(t, rows, X.astype(np.float64, copy=False))
+
+        with one_blas_thread(True):
+            on_threads(on_thread, self.threads)
 
     def _gram_dot(self, w: Array, v: Array, scores: Array | None) -> Array:
         def add(s: Share) -> None:

@@ -7,14 +7,15 @@ from uids.solvers import Advice
 from uids.system.tuning import PRECONDITIONING, Preconditioning
 
 
-def advice(X: Matrix, classes: int, tuning: Preconditioning = PRECONDITIONING) -> Advice:
-    """For binary models of a shape for which a way is known to pay."""
+def advice(X: Matrix, columns: int, tuning: Preconditioning = PRECONDITIONING) -> Advice:
+    """For a shape for which a way is known to pay; ``columns`` are the scores of a row."""
     n, d = X.shape
-    if classes > 2:
-        return Advice()
+    if not X.sparse and columns > 1:
+        sampled = samples_classes(X, columns, tuning)
+        return Advice(preconditioner="a block for each class, of some rows" if sampled else "")
     if not X.sparse:
         return Advice(preconditioner="the Hessian of some rows" if tall(X, tuning) else "")
-    wide = d >= (tuning.wide_ones if one_hot(X, tuning) else tuning.wide) * n
+    wide = columns == 1 and d >= (tuning.wide_ones if one_hot(X, tuning) else tuning.wide) * n
     if not long_tailed(X, tuning):
         return Advice(wide)
     head = "a block for the largest columns, else the " if has_head(X, tuning) else "the "
@@ -25,6 +26,14 @@ def tall(X: Matrix, tuning: Preconditioning) -> bool:
     """Whether the Hessian of some rows of a dense X is a good and cheap preconditioner."""
     n, d = X.shape
     return tuning.sample_fewest <= d <= tuning.sample_most and n >= tuning.sample_tall * d
+
+
+def samples_classes(X: Matrix, columns: int, tuning: Preconditioning) -> bool:
+    """The same for the blocks of several classes."""
+    n, d = X.shape
+    many = columns > 1 and d * columns > tuning.sample_parameters
+    room = columns * d * d <= tuning.sample_most**2
+    return not X.sparse and many and room and n >= tuning.sample_tall * d
 
 
 def long_tailed(X: Matrix, tuning: Preconditioning = PRECONDITIONING) -> bool:

@@ -72,17 +72,15 @@ class LogisticCurvature(Objective):
         """Of the rows that it is over, (n, k): p_i for logistic regression."""
         return self.fitted.state(self.over) if self.known is None else self.known
 
-    def _weigh(self, U: Array, rows: Rows, state: Array, weights: Array | None) -> Array:
+    def _weigh(self, U: Array, y: Array, state: Array, weights: Array | None) -> None:
         """W_i U_i for each row, in place; U is (n, k, m)."""
         if self.columns == 1:
-            U *= self.fitted.bends(state, rows.y)[:, :, None]
+            U *= self.fitted.bends(state, y)[:, :, None]
         else:
-            P = state[:, :, None]
-            U -= np.einsum("ikz,ikm->im", P, U)[:, None]
-            U *= P
+            U -= np.einsum("ik,ikm->im", state, U)[:, None]
+            U *= state[:, :, None]
         if weights is not None:
             U *= weights[:, None, None]
-        return U
 
     def dot(self, V: Array) -> Array:
         if self.columns == 1:
@@ -142,9 +140,19 @@ class LogisticCurvature(Objective):
     ) -> Array:
         k, b = self.fitted.columns, self.fitted.intercept
         T = V.reshape(self.size // k, -1)  # (d + b, k m)
-        U = product(rows, T, b).reshape(len(rows), k, -1)
-        weighed = self._weigh(U, rows, state, weights).reshape(len(rows), -1)
-        result = transposed(rows, weighed, b)
+        sums: dict[int, Array] = {}  # of the weighed scores, which the intercepts take
+
+        def weigh(U: Array, part: slice) -> None:
+            if b:
+                U += T[-1]
+            some = None if weights is None else weights[part]
+            self._weigh(U.reshape(len(U), k, -1), rows.y[part], state[part], some)
+            if b:
+                sums[part.start] = U.sum(axis=0)
+
+        result = rows.X.map_dot(np.ascontiguousarray(T[: len(T) - b]), weigh)
+        if b:
+            result = np.vstack([result, sum(sums[start] for start in sorted(sums))])
         result *= scale / self.rows
         penalised = len(T) - b
         result[:penalised] += T[:penalised] / (self.fitted.C * self.rows)
@@ -161,18 +169,20 @@ class LogisticCurvature(Objective):
         return W
 
     def advice(self) -> Advice:
-        return advice(self.over.X, self.fitted.classes, self.tuning)
+        return advice(self.over.X, self.columns, self.tuning)
 
     def preconditioner(self) -> Precondition | None:
         if not self.advice().preconditioner:
             return None
-        if not self.over.X.sparse:
+        if not self.over.X.sparse and self.columns == 1:
             from uids.models.logistic.row_sample import row_sample_preconditioner
 
             return row_sample_preconditioner(self)
         from uids.models.logistic.head import preconditioner
 
-        return preconditioner(self, head=has_head(self.over.X, self.tuning))
+        X, fitted = self.over.X, self.fitted
+        head = not X.sparse or has_head(X, self.tuning)
+        return preconditioner(self, head).with_mean(fitted.C, fitted.intercept)
 
     def dual(self) -> Dual | None:
         if not self.advice().row_space:

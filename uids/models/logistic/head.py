@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +10,9 @@ from scipy.linalg import LinAlgError, cho_factor
 from scipy.linalg.blas import dtrsv
 
 from uids.backends import Array
-from uids.models.logistic.advice import one_hot
+from uids.models.logistic.advice import one_hot, samples_classes
 from uids.models.logistic.products import centred
+from uids.models.logistic.row_sample import Block, row_sample_block, solved
 from uids.system.tuning import HEAD, Head
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ class Preconditioner:
 
     inverse: Array  # of the diagonal, (size,)
     columns: int  # k
-    head: tuple[tuple[Array, Array], ...] = ()  # for each class, coordinates and Cholesky factor
+    head: tuple[Block, ...] = ()  # for each class, coordinates and Cholesky factor
+    # One over the curvature of the mean over classes, which is the ridge's alone, (size / k,); None
+    # where that mean is taken out.
+    mean: Array | None = None
 
     def __call__(self, R: Array) -> Array:
         """M⁻¹ R for one vector or the columns of several."""
@@ -53,20 +57,38 @@ class Preconditioner:
 
         Softmax does not change when the k parameters of one column move together: along that H
         is the ridge alone, which drowns in the rounding of the rest. No gradient points there if θ
-        does not, and no direction shall: the mean over classes is taken out before and after.
+        does not, and no direction shall: the mean over classes is taken out before and after. A
+        right-hand side of anyone's may have one, and gets back its own.
         """
         if self.columns == 1:
             return self._solve(r, out)
         R = r.reshape(-1, self.columns)
-        self._solve((R - R.mean(axis=1, keepdims=True)).ravel(), out)
-        return centred(out, self.columns)
+        mean = R.mean(axis=1, keepdims=True)
+        self._solve((R - mean).ravel(), out)
+        centred(out, self.columns)
+        if self.mean is not None:
+            out.reshape(R.shape)[:] += mean * self.mean[:, None]
+        return out
 
     def _solve(self, r: Array, out: Array) -> Array:
         np.multiply(r, self.inverse, out=out)
         for index, factor in self.head:
+            if factor.dtype == np.float32:
+                out[index] = solved(factor, r[index])
+                continue
             half = dtrsv(factor, r[index], lower=1, overwrite_x=1)
             out[index] = dtrsv(factor, half, lower=1, trans=1, overwrite_x=1)
         return out
+
+    def with_mean(self, C: float, intercept: bool) -> Preconditioner:
+        """For any right-hand side: along the mean over classes A = nC·H is 1, and C along that of
+        the intercepts, by the term that makes H definite there."""
+        if self.columns == 1:
+            return self
+        mean = np.ones(len(self.inverse) // self.columns)
+        if intercept:
+            mean[-1] = 1 / C
+        return replace(self, mean=mean)
 
 
 def preconditioner(curvature: LogisticCurvature, head: bool, tuning: Head = HEAD) -> Preconditioner:
@@ -77,7 +99,10 @@ def preconditioner(curvature: LogisticCurvature, head: bool, tuning: Head = HEAD
     M[:penalised] += 1 - tuning.alpha
     # Where all rows are certain nothing is left on the intercept.
     np.maximum(M, np.finfo(float).eps * M.max(), out=M)
-    blocks = head_blocks(curvature, M, tuning) if head else ()
+    blocks: tuple[Block, ...] = ()
+    if head:
+        sampled = class_blocks(curvature) if suits_class_blocks(curvature) else ()
+        blocks = sampled or head_blocks(curvature, M, tuning)
     return Preconditioner(np.reciprocal(M, out=M), curvature.columns, blocks)
 
 
@@ -89,7 +114,28 @@ def cheap_head(curvature: LogisticCurvature, tuning: Head = HEAD) -> bool:
 def suits_head(curvature: LogisticCurvature, tuning: Head = HEAD) -> bool:
     X = curvature.over.X
     few = X.shape[1] <= tuning.columns[0] // curvature.columns
-    return few or one_hot(X, curvature.tuning)
+    return few or one_hot(X, curvature.tuning) or suits_class_blocks(curvature)
+
+
+def suits_class_blocks(curvature: LogisticCurvature) -> bool:
+    return samples_classes(curvature.over.X, curvature.columns, curvature.tuning)
+
+
+def class_blocks(curvature: LogisticCurvature) -> tuple[Block, ...]:
+    """For dense X and many classes, M_k ≈ I + C Xᵀ diag(p_k (1 − p_k)) X from a sample of rows, all
+    columns of each class. What they leave out, −p_k p_l between two classes, is small where each
+    row is one class or another: on MNIST CG takes 18 iterations in place of 180, where the best
+    Kronecker product takes 67."""
+    k = curvature.columns
+    blocks = []
+    for j, w in enumerate(curvature.row_curvature().T):
+        block = row_sample_block(curvature, w)
+        if block is None:
+            return ()
+        live, factor = block
+        if live.size:
+            blocks.append((live * k + j, factor))
+    return tuple(blocks)
 
 
 def spread(n: int, size: int, runs: int) -> Array:
@@ -101,9 +147,7 @@ def spread(n: int, size: int, runs: int) -> Array:
     return np.unique(index[index < n])
 
 
-def head_blocks(
-    curvature: LogisticCurvature, diagonal: Array, tuning: Head
-) -> tuple[tuple[Array, Array], ...]:
+def head_blocks(curvature: LogisticCurvature, diagonal: Array, tuning: Head) -> tuple[Block, ...]:
     """The blocks of A for the largest columns, one for each class."""
     X, k, b = curvature.over.X, curvature.columns, curvature.fitted.intercept
     n, d = X.shape
