@@ -12,7 +12,7 @@ from uids.app.parser import Parser
 from uids.app.row_commands import apply, predict
 from uids.app.terminal import say
 from uids.errors import UidsError
-from uids.registry import REGISTRIES, Entry
+from uids.registry import GROUPS, REGISTRIES, Entry
 
 if TYPE_CHECKING:
     from uids.datasets.adopted import About  # imports numpy
@@ -35,7 +35,7 @@ def plugins(arguments: Sequence[str]) -> int:
     """List every component of every registry, importing each to see whether it works."""
     as_json = wants_json("uids plugins", plugins.__doc__, arguments)
     rows = []
-    for registry in REGISTRIES.values():
+    for registry in GROUPS.values():
         entries = registry.entries()
         names = [entry.name for entry in entries]
         rows += [plugin_row(entry, names.count(entry.name) > 1) for entry in entries]
@@ -50,7 +50,7 @@ def plugin_row(entry: Entry, contested: bool) -> dict[str, str]:
     reason = ""
     try:
         if contested:
-            REGISTRIES[entry.kind].entry(entry.name)
+            GROUPS[entry.kind].entry(entry.name)
         entry.load()
     except UidsError as error:
         reason = str(error)

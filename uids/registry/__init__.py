@@ -3,9 +3,19 @@
 Knows no component itself: they are strings until one is chosen. Knows nothing of configs.
 """
 
-from uids.registry.builtin import REGISTRIES, plugins
+from uids.registry.builtin import GROUPS, REGISTRIES, REPORTERS, plugins
 from uids.registry.chosen import Chosen, ask, refuse_fields
 from uids.registry.entry import Entry
 from uids.registry.registry import Registry
 
-__all__ = ["REGISTRIES", "Chosen", "Entry", "Registry", "ask", "plugins", "refuse_fields"]
+__all__ = [
+    "GROUPS",
+    "REGISTRIES",
+    "REPORTERS",
+    "Chosen",
+    "Entry",
+    "Registry",
+    "ask",
+    "plugins",
+    "refuse_fields",
+]

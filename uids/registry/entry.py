@@ -18,6 +18,7 @@ METHOD = {  # what makes an object a component of its kind
     "solver": "solve",
     "sampler": "probabilities",
     "backend": "matrix",
+    "reporter": "report",
     "network": "build",
 }
 
