@@ -22,6 +22,4 @@ class AdoptedReporter:
 
     def report_sweep(self, folder: Path, runs: Sequence[tuple[Path, Told]]) -> None:
         """Nothing, where it knows no sweeps."""
-        ask(
-            self.chosen.component, "report_sweep", self.chosen.blame, lambda *_: None, folder, runs
-        )
+        ask(self.chosen.component, "report_sweep", self.chosen.blame, lambda *_: None, folder, runs)
