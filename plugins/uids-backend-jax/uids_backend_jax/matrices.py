@@ -17,6 +17,7 @@ NumpyArray = npt.NDArray[Any]
 
 CPU_BLOCK = 2**18  # numbers of a block on a CPU: 2 MiB, which its cache holds
 DEVICE_BLOCK = 2**24  # numbers of a block elsewhere: enough to keep a GPU busy
+FEWEST = 64  # rows, and entries, for which loops are compiled: fewer are filled up
 VIEW_SHARE = 0.5  # of the rows, from which on a product of the whole is worth no copy
 
 
@@ -29,7 +30,7 @@ def rounded(size: int) -> int:
 def stacked(size: int, limit: int) -> tuple[int, int]:
     """(blocks, length): so many blocks of that length hold ``size``."""
     if size <= limit:
-        return 1, max(1, min(limit, rounded(size)))
+        return 1, min(limit, rounded(max(FEWEST, size)))
     return rounded(-(-size // limit)), limit
 
 
@@ -155,7 +156,7 @@ class DenseMatrix(DeviceMatrix):
 class SparseMatrix(DeviceMatrix):
     def __init__(self, X: Any, device: jax.Device) -> None:
         super().__init__(X, device)
-        self.height = max(1, rounded(X.shape[0]))
+        self.height = rounded(max(FEWEST, X.shape[0]))
         stack = stacked(X.nnz, self.limit)
         small = np.int32 if max(X.shape) < 2**31 else np.int64
         rows = np.repeat(np.arange(X.shape[0], dtype=small), np.diff(X.indptr))

@@ -58,7 +58,7 @@ class Rules:
             if key == "hydra":
                 self.check_hydra(value)
             elif key == REPORTERS.kind:
-                raise self.refuse(f"it sets {key!r}, by which results leave this folder: {MAY}")
+                raise self.refuse(f"it sets {key!r}, by which results leave here: {MAY}")
             elif key not in KEYS:
                 raise self.refuse(unknown("key", str(key)[:80], (*KEYS, AXES)))
             elif key in HOLDERS and not isinstance(value, dict):

@@ -35,9 +35,7 @@ class OwnFolder(ConfigSource):
         if config_path.split("/")[0] == "hydra":
             raise UidsError(f"{where} would be a part of Hydra itself: {MAY}")
         if config_path.split("/")[0] == REPORTERS.kind:
-            raise UidsError(
-                f"{where} would be a reporter, by which results leave this folder: {MAY}"
-            )
+            raise UidsError(f"{where} would be a reporter, by which results leave here: {MAY}")
         text = read_bounded(file)
         package = self.package(text, config_path)
         try:

@@ -24,8 +24,8 @@ FREE = (
 
 
 def check_trusted(composed: DictConfig, reference: DictConfig) -> None:
-    """Refuse a config that differs from ``reference`` in more of Hydra than files may set, or in the
-    reporter."""
+    """Refuse a config that differs from ``reference`` in more of Hydra than files may set, or in
+    the reporter."""
     seen, wanted = dict(leaves(composed)), dict(leaves(reference))
     for key in {**seen, **wanted}:
         if key not in seen or key not in wanted or seen[key] != wanted[key]:

@@ -22,6 +22,6 @@ class SweepReporter(Reporter, Protocol):
     """Also told of a sweep as a whole."""
 
     def report_sweep(self, folder: Path, runs: Sequence[tuple[Path, Told]], /) -> object:
-        """Once, when ``summary.csv``, ``summary.md`` and ``report.html`` are in ``folder``. ``runs``
-        are the folder and the metrics of each of its points, those among them that were done by an
-        earlier command, of which ``report`` may not have been told."""
+        """Once, when ``summary.csv``, ``summary.md`` and ``report.html`` are in ``folder``.
+        ``runs`` are the folder and the metrics of each of its points, those among them that were
+        done by an earlier command, of which ``report`` may not have been told."""
