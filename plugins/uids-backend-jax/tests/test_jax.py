@@ -6,10 +6,7 @@ import scipy.sparse as sp
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
 
-from uids_backend_jax import (
-    Jax,
-    matrices,
-)
+from uids_backend_jax import Jax, matrices
 
 N, D = 150, 6
 
@@ -27,9 +24,8 @@ def plain(X):
 def close(got, right):
     assert got.dtype == np.float64
     assert got.flags.writeable
-    np.testing.assert_allclose(
-        got, right, rtol=0, atol=1e-12 * max(1, np.abs(right).max(initial=0))
-    )
+    size = max(1, np.abs(right).max(initial=0))
+    np.testing.assert_allclose(got, right, rtol=0, atol=1e-12 * size)
 
 
 def check_products(matrix, X):
@@ -112,9 +108,7 @@ def test_influence_is_that_of_numpy(form, classes, intercept):
     rng = np.random.default_rng(classes)
     X, Z = made(form), made(form, n=70)
     theta = rng.normal(size=(D, classes))
-    y, v = (
-        (plain(A) @ theta + rng.gumbel(size=(len(plain(A)), classes))).argmax(1) for A in (X, Z)
-    )
+    y, v = ((A @ theta + rng.gumbel(size=(A.shape[0], classes))).argmax(1) for A in (X, Z))
     model = {"name": "logreg", "fit_intercept": intercept, "tol": 1e-12}
     phi = {
         backend: uids.influence(model, (X, y), (Z, v), solver="direct", backend=backend).phi

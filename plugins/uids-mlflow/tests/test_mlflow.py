@@ -9,8 +9,8 @@ mlflow = pytest.importorskip("mlflow", reason="mlflow-skinny is not installed")
 pytest.importorskip("sqlalchemy", reason="a store in a file needs sqlalchemy")
 cli = pytest.importorskip("uids.app.cli", reason="uids is not installed")
 
-from uids_mlflow import MLflow  # noqa: E402
-from uids_mlflow.words import numbers, parameters  # noqa: E402
+from uids_mlflow import MLflow
+from uids_mlflow.words import numbers, parameters
 
 QUICK = ("reporter=mlflow", "repeats=1", "dataset=wine")
 
