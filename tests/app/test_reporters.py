@@ -122,7 +122,7 @@ def test_a_reporter_may_know_no_sweeps(cli, notes, tmp_path):
         (["reporter=note"], "unknown reporter 'note'. Did you mean 'notes'? Known: "),
         (["reporter=notes", "reporter.file=''"], "reporter 'notes': file must not be empty"),
         (["reporter=notes", "reporter.fil=x"], "unknown field of reporter 'notes': 'fil'."),
-        (["reporter=notes,plain", "-m"], "'reporter' is for the command line, and has one value"),
+        (["reporter=notes,plain", "-m"], "reporter= is for the command line, and has one value"),
     ],
 )
 def test_a_wrong_reporter_is_refused_before_any_work(cli, notes, words, reason):

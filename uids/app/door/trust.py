@@ -30,7 +30,7 @@ def check_trusted(composed: DictConfig, reference: DictConfig) -> None:
     for key in {**seen, **wanted}:
         if key not in seen or key not in wanted or seen[key] != wanted[key]:
             if key.partition(".")[0] == REPORTERS.kind:
-                raise UidsError(f"{key!r} is for the command line, and has one value for a sweep")
+                raise UidsError("reporter= is for the command line, and has one value in a sweep")
             raise UidsError(
                 f"a config file sets {key!r}, by which it could run code or write anywhere; remove "
                 "that, or give it on the command line"
