@@ -102,7 +102,7 @@ constraints: $(UV)
 	cp constraints.txt .venv-versions/constraints.txt
 	$(UV) pip compile --quiet --universal --python-version $(firstword $(VERSIONS)) \
 		--no-annotate --no-header --extra torch --extra parallel --extra docs --extra dev $(ARGS) \
-		--output-file .venv-versions/constraints.txt pyproject.toml
+		--output-file .venv-versions/constraints.txt pyproject.toml $(PLUGINS:=/pyproject.toml)
 	grep '^#' constraints.txt | cat - .venv-versions/constraints.txt > .venv-versions/commented.txt
 	mv .venv-versions/commented.txt constraints.txt
 

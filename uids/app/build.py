@@ -13,7 +13,8 @@ from uids.errors import UidsError
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.identity import run_identity
 from uids.pipeline.settings import OPENED, Settings, make_settings
-from uids.registry import REGISTRIES, Chosen
+from uids.registry import GROUPS, REGISTRIES, REPORTERS, Chosen
+from uids.report.reporters import AdoptedReporter
 from uids.system.keys import AUTO
 
 
@@ -53,7 +54,7 @@ def build(config: DictConfig, words: Iterable[str] = ()) -> Built:
         chosen |= opened_components(chosen, said)
         for kind in ("model", "sampler"):
             plain[kind] = {"name": chosen[kind].name, **chosen[kind].fields}
-    keys = {key: value for key, value in plain.items() if key not in (*REGISTRIES, "sweep")}
+    keys = {key: value for key, value in plain.items() if key not in (*GROUPS, "sweep")}
     return Built(plain, components(chosen), make_settings(**keys))
 
 
@@ -64,10 +65,18 @@ def choose(kind: str, config: DictConfig, fields: object) -> Chosen:
             f"the config of {kind!r} names no component: choose one with {kind}=NAME; a preset "
             "begins with its defaults, [NAME, _self_]"
         )
-    entry = REGISTRIES[kind].entry(fields["name"])
+    entry = GROUPS[kind].entry(fields["name"])
     if declared_name(OmegaConf.get_type(config[kind])) not in (None, entry.name):
         raise UidsError(f"choose a {kind} with {kind}={entry.name}, not with {kind}.name")
-    return Chosen(kind, REGISTRIES[kind].build(**fields), entry)
+    return Chosen(kind, GROUPS[kind].build(**fields), entry)
+
+
+def reporter_of(config: DictConfig) -> AdoptedReporter | None:
+    """Who is told of the finished run, if anybody is."""
+    kind = REPORTERS.kind
+    if config[kind] is None:
+        return None
+    return AdoptedReporter(choose(kind, config, plain_config(config[kind])))
 
 
 def opened_keys(plain: Mapping[str, Any], said: Container[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from uids.app.parser import Parser
 from uids.app.row_commands import apply, predict
 from uids.app.terminal import say
 from uids.errors import UidsError, unknown
-from uids.registry import GROUPS, REGISTRIES, Entry, stray
+from uids.registry import ENTRY_GROUPS, GROUPS, REGISTRIES, Entry, stray
 
 if TYPE_CHECKING:
     from uids.datasets.adopted import About  # imports numpy
@@ -44,7 +44,7 @@ def plugins(arguments: Sequence[str]) -> int:
         return {"check": check, "new": new}[arguments[0]](arguments[1:])
     as_json = wants_json("uids plugins", plugins.__doc__, arguments)
     with redirect_stdout(sys.stderr):  # whatever a module prints when it is imported
-        entries = [entry for registry in REGISTRIES.values() for entry in registry.entries()]
+        entries = [entry for registry in GROUPS.values() for entry in registry.entries()]
         rows = [plugin_row(entry) for entry in entries]
         rows += [stray_row(point) for point in sorted(stray(), key=lambda point: point.group)]
     if as_json:
@@ -59,7 +59,7 @@ def plugin_row(entry: Entry) -> dict[str, str]:
     from uids.app.hydra_source import entry_node
 
     reason = api = ""
-    registry = REGISTRIES[entry.kind]
+    registry = GROUPS[entry.kind]
     try:
         api = str(entry.api_of(entry.load()))
         entry_node(entry)
@@ -75,7 +75,7 @@ def plugin_row(entry: Entry) -> dict[str, str]:
 def stray_row(point: EntryPoint) -> dict[str, str]:
     """An entry point of a group that nobody reads."""
     package, version = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
-    reason = unknown("group of entry points", point.group, GROUPS)
+    reason = unknown("group of entry points", point.group, ENTRY_GROUPS)
     row = {"group": point.group, "name": point.name, "package": package}
     return {**row, "version": version, "api": "", **status(reason)}
 

@@ -26,7 +26,7 @@ from uids.app.door.folders import (
 from uids.app.door.trust import check_trusted
 from uids.app.own_file import hint
 from uids.errors import UidsError, unknown
-from uids.registry import REGISTRIES
+from uids.registry import GROUPS, REPORTERS
 
 PLAN = "--plan"  # uids' own: what the run would do, without running it
 ALLOW_ENV = "--allow-env"  # uids' own: files of a person's folder may read the environment
@@ -110,7 +110,7 @@ def refuse_word(word: str) -> None:
     file = hint(value) if group == "dataset" and ("/" in value or ".." in value) else None
     if file:
         raise UidsError(f"{word}: a data set is chosen by its name; {file}")
-    if group in (*REGISTRIES, "experiment") and ".." in value:
+    if group in (*GROUPS, "experiment") and ".." in value:
         # It would be read as one of our own, whoever wrote it.
         raise UidsError(f"{word}: a config is chosen by its name; its folder is for --config-dir")
 
@@ -144,7 +144,8 @@ def load_trusted(loader: ConfigLoader, overrides: Sequence[str], mode: RunMode) 
     config = loader.load_configuration("config", list(overrides), run_mode=mode)
     if not any(word.startswith(f"{SEARCH}=") for word in overrides):
         return config
-    typed = [word for word in overrides if word.lstrip("+~").startswith("hydra")]
+    closed = ("hydra", REPORTERS.kind)
+    typed = [word for word in overrides if word.lstrip("+~").startswith(closed)]
     typed = [word for word in typed if not word.startswith(f"{SEARCH}=")]
     reference = loader.load_configuration("config", typed, run_mode=mode)
     check_trusted(config, reference)

@@ -15,7 +15,7 @@ from omegaconf.errors import (
 
 from uids.app.own_file import hint
 from uids.errors import UidsError, one_line, unknown
-from uids.registry import REGISTRIES
+from uids.registry import GROUPS
 
 
 def explain(error: BaseException) -> str:
@@ -46,7 +46,7 @@ def _plain(error: BaseException) -> str | None:
         kind = group.rpartition("/")[2]
         if (group, name) == ("hydra/launcher", "joblib"):
             return "hydra/launcher=joblib needs a package: pip install uids[parallel]"
-        known = REGISTRIES[kind].names() if kind in REGISTRIES else error.options
+        known = GROUPS[kind].names() if kind in GROUPS else error.options
         return unknown(group or "config", name.removesuffix(".yaml"), known or [])
     if isinstance(error, OverrideParseException):
         how = "put the value in quotes, as in 'key=\"a value\"'"

@@ -21,7 +21,7 @@ from uids.app.door.source import OwnFolder, OwnFolderWithEnvironment
 from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
 from uids.pipeline.settings import Settings
-from uids.registry import REGISTRIES, Entry
+from uids.registry import GROUPS, REGISTRIES, REPORTERS, Entry
 
 HELP = """\
 uids finds the training rows that hurt a model, drops them, and trains a better model on less data.
@@ -79,23 +79,24 @@ class RegistrySource(ConfigSource):
         return True
 
     def is_group(self, config_path: str) -> bool:
-        return config_path in ("", "hydra", "hydra/help", *REGISTRIES)
+        return config_path in ("", "hydra", "hydra/help", *GROUPS)
 
     def is_config(self, config_path: str) -> bool:
         path = config_path.removesuffix(".yaml")
         group, _, name = path.rpartition("/")
-        if group in REGISTRIES:
-            return name in REGISTRIES[group].names()
+        if group in GROUPS:
+            return name in GROUPS[group].names()
         return path in ("schema", "hydra/help/uids")
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        reporters = [REPORTERS.kind] if REPORTERS.names() else []
         groups, configs = {
-            "": ([*REGISTRIES, "hydra"], ["schema"]),
+            "": ([*REGISTRIES, *reporters, "hydra"], ["schema"]),
             "hydra": (["help"], []),
             "hydra/help": ([], ["uids"]),
         }.get(config_path, ([], []))
-        if config_path in REGISTRIES:
-            configs = REGISTRIES[config_path].names()
+        if config_path in GROUPS:
+            configs = GROUPS[config_path].names()
         if results_filter is ObjectType.CONFIG:
             return sorted(configs)
         return sorted(groups if results_filter is ObjectType.GROUP else [*groups, *configs])
@@ -115,7 +116,7 @@ def register() -> None:
 
 def component_node(kind: str, name: str) -> DictConfig:
     """The component's dataclass as a typed node, with the name by which it was chosen."""
-    return entry_node(REGISTRIES[kind].entry(name))
+    return entry_node(GROUPS[kind].entry(name))
 
 
 def entry_node(entry: Entry) -> DictConfig:
@@ -140,6 +141,7 @@ def schema_node() -> DictConfig:
         "Config",
         [
             *((kind, Any, dataclasses.field(default=MISSING)) for kind in REGISTRIES),
+            (REPORTERS.kind, Any, dataclasses.field(default=None)),
             ("sweep", SweepSettings, dataclasses.field(default_factory=SweepSettings)),
         ],
         bases=(Settings,),

@@ -13,10 +13,11 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from uids.app.build import Built, build
+from uids.app.build import Built, build, reporter_of
 from uids.app.door.source import OwnFolderWithEnvironment
 from uids.app.explain import explain
 from uids.app.progress import progress_shown
+from uids.app.reporting import report_run
 from uids.app.stage_log import log_seconds, stages_logged
 from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import complain, say, warnings_in_one_line
@@ -39,9 +40,11 @@ def job(config: DictConfig) -> None:
     single = about.mode == RunMode.RUN
     overrides = [str(override) for override in about.overrides.task]
     remove_leftovers([folder, folder / "figures"])
+    reporter = None
     try:
         if single:
             refuse_sweep(config, about)
+        reporter = reporter_of(config)
         with warnings_in_one_line():
             result = run(build(config, overrides))
         words = command(overrides, about.runtime.config_sources)
@@ -56,11 +59,13 @@ def job(config: DictConfig) -> None:
         log.debug("the run failed", exc_info=True)
         if not single:
             complain(f"failed: {' '.join(overrides)}: {reason}")
+        report_run(reporter, folder)
         raise
     if single:
         say(run_table(result.metrics, folder))
     else:
         say(run_line(result.metrics, overrides))
+    report_run(reporter, folder)
 
 
 def refuse_sweep(config: DictConfig, about: HydraConf) -> None:

@@ -80,12 +80,18 @@ REGISTRIES: dict[str, Registry] = {
     )
 }
 
+# Where else a finished run goes. No part of a run: it decides none of its numbers.
+REPORTERS = Registry("reporter", {})
+
+# Whatever a command line can choose from by group=name.
+GROUPS: dict[str, Registry] = {**REGISTRIES, REPORTERS.kind: REPORTERS}
+
 
 def plugins() -> list[Entry]:
     """Every component that comes from another package than uids."""
     return [
         entry
-        for registry in REGISTRIES.values()
+        for registry in GROUPS.values()
         for entry in registry.entries()
         if entry.package != "uids"
     ]

@@ -19,10 +19,11 @@ METHOD = {  # what makes an object a component of its kind
     "solver": "solve",
     "sampler": "probabilities",
     "backend": "matrix",
+    "reporter": "report",
     "network": "build",
 }
 
-GROUPS = tuple(f"uids.{kind}s" for kind in METHOD)  # of entry points
+ENTRY_GROUPS = tuple(f"uids.{kind}s" for kind in METHOD)  # of entry points
 
 API = 1  # the version of what is asked of a component; raised when that changes
 APIS = (1,)  # those that this uids keeps to
@@ -38,7 +39,7 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 def stray() -> tuple[EntryPoint, ...]:
     """Entry points of groups that look like ours and that nobody reads: a letter is wrong."""
     points = [point for package in distributions() for point in package.entry_points]
-    return tuple(p for p in points if p.group.startswith("uids.") and p.group not in GROUPS)
+    return tuple(p for p in points if p.group.startswith("uids.") and p.group not in ENTRY_GROUPS)
 
 
 @dataclass(frozen=True)

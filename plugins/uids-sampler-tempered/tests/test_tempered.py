@@ -47,6 +47,12 @@ def test_values_out_of_range_are_refused(fields):
         Tempered(**fields)
 
 
+def test_it_passes_the_checks_of_samplers():
+    testing = pytest.importorskip("uids.testing", reason="this uids has no checks")
+    for sampler in (Tempered(), Tempered(temperature=1e-9), Tempered(temperature=10.0, cut=0.5)):
+        testing.check_sampler(sampler)
+
+
 def test_it_runs_by_name():
     uids = pytest.importorskip("uids")
     clean = uids.run(sampler="tempered", noise=0.3, ratio=0.7, repeats=2)

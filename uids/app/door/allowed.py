@@ -10,7 +10,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from uids.app.door.text import brief
 from uids.errors import UidsError, unknown
 from uids.pipeline.settings import Settings
-from uids.registry import REGISTRIES
+from uids.registry import REGISTRIES, REPORTERS
 
 EXPERIMENT = "experiment"
 KEYS = (*REGISTRIES, *(field.name for field in dataclasses.fields(Settings)), "sweep")
@@ -57,6 +57,8 @@ class Rules:
         for key, value in ({prefix: rest} if prefix else rest).items():
             if key == "hydra":
                 self.check_hydra(value)
+            elif key == REPORTERS.kind:
+                raise self.refuse(f"it sets {key!r}, by which results leave here: {MAY}")
             elif key not in KEYS:
                 raise self.refuse(unknown("key", str(key)[:80], (*KEYS, AXES)))
             elif key in HOLDERS and not isinstance(value, dict):
@@ -88,7 +90,7 @@ class Rules:
                         )
                 if not set(words[:-1]) <= {"override", "optional"}:
                     raise self.refuse(f"its defaults cannot be read at {brief(str(key))}")
-                if re.split("[/@]", words[-1].lstrip("/"))[0] == "hydra":
+                if re.split("[/@]", words[-1].lstrip("/"))[0] in ("hydra", REPORTERS.kind):
                     raise self.refuse(f"its defaults choose {brief(words[-1])}: {MAY}")
 
     def check_hydra(self, value: object, path: str = "hydra") -> None:

@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from uids.app.door.allowed import KEYS, MAY, Rules
 from uids.app.door.text import brief, read_bounded, shown, yaml_error
 from uids.errors import UidsError
+from uids.registry import REPORTERS
 
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*")  # of a file or a folder in it; never one above
 HEADER = re.compile(r"#\s*@(\w+)\s+(.*)")
@@ -33,6 +34,8 @@ class OwnFolder(ConfigSource):
         where = shown(file)
         if config_path.split("/")[0] == "hydra":
             raise UidsError(f"{where} would be a part of Hydra itself: {MAY}")
+        if config_path.split("/")[0] == REPORTERS.kind:
+            raise UidsError(f"{where} would be a reporter, by which results leave here: {MAY}")
         text = read_bounded(file)
         package = self.package(text, config_path)
         try:

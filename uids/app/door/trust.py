@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from uids.app.door.allowed import AXES, FOLDERS
 from uids.errors import UidsError
+from uids.registry import REPORTERS
 
 # What of Hydra may differ: what files may set, and Hydra's own record of the command.
 FREE = (
@@ -23,10 +24,13 @@ FREE = (
 
 
 def check_trusted(composed: DictConfig, reference: DictConfig) -> None:
-    """Refuse a config that differs from ``reference`` in more of Hydra than files may set."""
+    """Refuse a config that differs from ``reference`` in more of Hydra than files may set, or in
+    the reporter."""
     seen, wanted = dict(leaves(composed)), dict(leaves(reference))
     for key in {**seen, **wanted}:
         if key not in seen or key not in wanted or seen[key] != wanted[key]:
+            if key.partition(".")[0] == REPORTERS.kind:
+                raise UidsError("reporter= is for the command line, and has one value in a sweep")
             raise UidsError(
                 f"a config file sets {key!r}, by which it could run code or write anywhere; remove "
                 "that, or give it on the command line"
@@ -34,8 +38,12 @@ def check_trusted(composed: DictConfig, reference: DictConfig) -> None:
 
 
 def leaves(config: DictConfig) -> Iterator[tuple[str, object]]:
-    """The keys and values of Hydra that must not differ, references unresolved."""
-    yield from below(OmegaConf.to_container(config.hydra, resolve=False), "hydra")
+    """The keys and values that must not differ, references unresolved: of Hydra, and of whoever the
+    results are handed to."""
+    for key in ("hydra", REPORTERS.kind):
+        value = config[key]
+        plain = OmegaConf.to_container(value, resolve=False) if value is not None else None
+        yield from below(plain, key)
 
 
 def below(value: object, path: str) -> Iterator[tuple[str, object]]:

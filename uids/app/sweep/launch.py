@@ -12,11 +12,12 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig
 
-from uids.app.build import plain_config
+from uids.app.build import plain_config, reporter_of
 from uids.app.compose import composing, load_trusted
 from uids.app.job import job
 from uids.app.origin import Origin
 from uids.app.progress import progress_shown
+from uids.app.reporting import report_sweep
 from uids.app.stopping import last_words
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
@@ -36,6 +37,7 @@ def sweep(arguments: list[str]) -> int:
         config = load_trusted(loader, arguments, RunMode.MULTIRUN)
         folder = Path(config.hydra.sweep.dir)
         settings = sweep_settings(config)
+        reporter = reporter_of(config)
         with progress_shown(), warnings_in_one_line():
             points = plan(loader, config, arguments, settings.grids)
         if all(point.reason or point.skipped for point in points):
@@ -58,6 +60,7 @@ def sweep(arguments: list[str]) -> int:
         with last_words(lambda: stopped(folder)):
             launch(loader, config, [point for point in todo if not point.reason])
             say(write_summary(folder))
+        report_sweep(reporter, folder, [point.run for point in wanted])
     failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
     return int(failed)
 

@@ -71,7 +71,7 @@ def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> P
         composed = loader.load_sweep_config(config, overrides)
         check_trusted(composed, config)  # a swept experiment is a file too
         words = [str(word) for word in composed.hydra.overrides.task]
-        keys = [str(key) for key in composed if key not in ("hydra", "sweep")]
+        keys = [str(key) for key in composed if key not in ("hydra", "reporter", "sweep")]
         task = OmegaConf.masked_copy(composed, keys)
         plain = plain_config(task)
         built = build(task, words)
