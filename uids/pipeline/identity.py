@@ -29,7 +29,7 @@ FIT_ROOMS = ("system", "backends", "solvers", "models", "scoring")
 RUN_ROOMS = (*FIT_ROOMS, "datasets", "samplers", "selection", "pipeline")
 
 # The top-level keys that change no number of a run.
-IDLE_KEYS = ("cache", "download", "sweep")
+IDLE_KEYS = ("cache", "download", "report", "sweep")
 
 # The length of the name of a run's folder, in hexadecimal digits.
 NAME_DIGITS = 12

@@ -33,7 +33,7 @@ from uids.pipeline.model_file import write_model
 from uids.pipeline.result import Result
 from uids.pipeline.row_table import dropped_table, id_columns, row_table
 from uids.report.arrow_csv import write_csv
-from uids.report.run_page import write_page
+from uids.report.run_page import write_brief_page, write_page
 from uids.report.shape import fits
 from uids.report.table import run_table
 from uids.system.files import replacing, write_json
@@ -44,7 +44,10 @@ REASONS = "reasons.json"
 REASON = 150  # characters that are shown of what is wrong with a damaged file
 
 
-def write_run(folder: Path, result: Result, command: str, reasons: bool = True) -> None:
+def write_run(
+    folder: Path, result: Result, command: str, reasons: bool = True, page: bool = True
+) -> None:
+    """``page``: with charts and figures, which take longer than all the rest of a small run."""
     metrics = result.metrics.copy()
     metrics["command"] = command
     table = row_table(result)
@@ -61,7 +64,10 @@ def write_run(folder: Path, result: Result, command: str, reasons: bool = True) 
         write_reasons(folder / REASONS, result)
     else:  # those of an earlier run would be taken for its own
         (folder / REASONS).unlink(missing_ok=True)
-    write_page(folder, metrics, table)
+    if page:
+        write_page(folder, metrics, table)
+    else:
+        write_brief_page(folder, metrics)
     write_json(folder / METRICS, metrics)
 
 
