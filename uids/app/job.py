@@ -18,15 +18,15 @@ from uids.app.build import Built, build
 from uids.app.door.source import OwnFolderWithEnvironment
 from uids.app.explain import explain
 from uids.app.progress import progress_shown
+from uids.app.single import refuse_sweep
 from uids.app.stage_log import log_seconds, stages_logged
 from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import complain, say, warnings_in_one_line
-from uids.errors import UidsError
 from uids.pipeline.kept import Kept
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.result import Result
 from uids.pipeline.run import run_components
-from uids.report.run import write_failure, write_run
+from uids.report.metrics_file import write_failure
 from uids.report.table import run_line, run_table
 from uids.system.unfinished import remove_leftovers
 
@@ -78,15 +78,10 @@ def run_into(
     remove_leftovers([folder, folder / "figures"])
     with warnings_in_one_line():
         result = run(built, kept)
+    from uids.report.run import write_run  # imports arrow, which no run needs before
+
     write_run(folder, result, command, reasons, page)
     return result
-
-
-def refuse_sweep(config: DictConfig, about: HydraConf) -> None:
-    """An experiment that has axes is no single run."""
-    if config.sweep.grids or about.sweeper.get("params"):
-        experiment = about.runtime.choices.get("experiment")
-        raise UidsError(f"experiment={experiment} is a sweep: add -m")
 
 
 def run(built: Built, kept: Kept | None = None) -> Result:

@@ -15,7 +15,7 @@ from uids.pipeline.metrics import Metrics, Part, PlainMeasures
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, id_names, share, text
 from uids.report.next_steps import next_steps
-from uids.report.page import render
+from uids.report.page import Link, render
 from uids.report.run_charts import influence_chart, models_chart, selection_chart
 from uids.report.summary_csv import flat
 from uids.report.table import (
@@ -48,12 +48,6 @@ FILES = {
 }
 LAST = "metrics.json"  # written behind the page, so that it is not looked for
 MOST_FILES = 40  # further ones that are linked
-
-
-class Link(NamedTuple):
-    name: str
-    href: str
-    what: str
 
 
 class Fact(NamedTuple):

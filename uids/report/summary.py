@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uids.report.experiments import experiment_sections
+from uids.report.metrics_file import METRICS, read_metrics, whole_or_damaged
 from uids.report.points import points_sections
-from uids.report.run import METRICS, read_metrics, whole_or_damaged
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
 from uids.report.sweep_file import read_plan

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from uids.report.page import render
-from uids.report.run_page import Link
+from uids.report.page import Link, render
 from uids.report.section import Run, Section
 from uids.report.summary_csv import Line
 from uids.report.sweep_conclusion import best_points, commands, shared, title, who_chose

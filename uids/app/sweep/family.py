@@ -34,7 +34,10 @@ class Family:
         keys = [str(key) for key in composed if key not in OF_THE_SWEEP]
         self.task = OmegaConf.masked_copy(composed, keys)
         self.declared = declared_names(self.task)
+        raw = OmegaConf.to_container(self.task, resolve=False)
+        self._refers = "${" in repr(raw)  # a value may change with another
         self._now: dict[str, Any] = {}
+        self._plain: dict[str, Any] = {}
 
     def plain(self, values: Values) -> dict[str, Any]:
         """The config of the point with these values."""
@@ -42,8 +45,12 @@ class Family:
             if key not in self._now or not same(self._now[key], value):
                 self._now.pop(key, None)  # not known, if it cannot be set
                 OmegaConf.update(self.task, key, value, merge=True)
+                if self._plain:
+                    put(self._plain, key, OmegaConf.select(self.task, key))
                 self._now[key] = value
-        return plain_config(self.task)
+        if self._refers or not self._plain:
+            self._plain = plain_config(self.task)
+        return copied(self._plain)
 
     def takes(self, key: str) -> bool:
         """Whether a word for this key sets one value, and does nothing else."""
@@ -54,6 +61,20 @@ class Family:
             node = node[name]
         chosen = self.composed.hydra.runtime.choices
         return not isinstance(node, dict | list) and key not in chosen
+
+
+def put(tree: dict[str, Any], key: str, value: object) -> None:
+    *above, last = key.split(".")
+    for name in above:
+        tree = tree[name]
+    tree[last] = value
+
+
+def copied(tree: Any) -> Any:
+    """Of dictionaries and lists; what they hold cannot be changed."""
+    if isinstance(tree, dict):
+        return {key: copied(child) for key, child in tree.items()}
+    return [copied(child) for child in tree] if isinstance(tree, list) else tree
 
 
 def same(one: object, other: object) -> bool:

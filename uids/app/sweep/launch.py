@@ -21,8 +21,8 @@ from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.app.terminal import complain, say
 from uids.errors import UidsError
+from uids.report.metrics_file import read_metrics, write_failure
 from uids.report.pages import NEVER
-from uids.report.run import read_metrics, write_failure
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
 from uids.system.folders import cache_folder
