@@ -115,7 +115,7 @@ class Root:
     def __init__(self, family: Family) -> None:
         self.whole = family.composed
         self.task = OmegaConf.masked_copy(self.whole, [str(k) for k in self.whole if k != "hydra"])
-        self.hydra_words = [str(word) for word in self.whole.hydra.overrides.hydra]
+        self.hydra_words = family.hydra_words
 
     def of(self, todo: Todo, folder: Path) -> DictConfig:
         """What Hydra would have composed of the point's overrides, and have its job know."""

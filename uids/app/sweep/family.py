@@ -36,6 +36,7 @@ class Family:
         self.declared = declared_names(self.task)
         raw = OmegaConf.to_container(self.task, resolve=False)
         self._refers = "${" in repr(raw)  # a value may change with another
+        self.hydra_words = [str(word) for word in composed.hydra.overrides.hydra]
         self._now: dict[str, Any] = {}
         self._plain: dict[str, Any] = {}
 
