@@ -141,9 +141,7 @@ def test_values_that_do_not_fit_are_told_as_hydra_tells_them(composer):
     points = plan(loader, config, ["sampler=sigmoid", "sampler.alpha=1,abc,2,-1,3", "repeats=1"])
     assert [bool(point.reason) for point in points] == [False, True, False, True, False]
     assert "abc" in points[1].reason
-    assert [point.config and point.config["sampler"]["alpha"] for point in points] == [
-        *(1.0, None, 2.0, -1.0, 3.0)
-    ]
+    assert [point.config["sampler"]["alpha"] for point in points] == [1, "abc", 2, -1, 3]
 
 
 def made(seed, C, alpha):
@@ -188,7 +186,7 @@ def test_pages_of_points_are_drawn_when_they_are_asked_for(cli, tmp_path):
     assert len(runs) == 2
     for run in runs:
         page = (run / "report.html").read_text()
-        assert "uids report ." in page
+        assert "no charts yet" in page
         assert len(page) < 10_000
         assert not (run / "figures").exists()
         alpha = json.loads((run / "metrics.json").read_text())["config"]["sampler"]["alpha"]
@@ -204,7 +202,7 @@ def test_pages_of_points_are_drawn_when_they_are_asked_for(cli, tmp_path):
 
     assert cli("report", runs[0])[0] == 0
     assert (runs[0] / "figures" / "influence.png").is_file()
-    assert "uids report ." not in (runs[0] / "report.html").read_text()
+    assert "no charts yet" not in (runs[0] / "report.html").read_text()
 
     # The key renames no folder, and one that is done stays done.
     code, out, _ = cli(*words, "report=always", "-m")
@@ -218,10 +216,10 @@ def test_pages_of_points_are_drawn_when_they_are_asked_for(cli, tmp_path):
 def test_without_pages_there_are_no_figures(cli, tmp_path):
     code, _, err = cli("repeats=1", "report=never", "hydra.run.dir=one")
     assert code == 0, err
-    assert "uids report ." in (tmp_path / "one" / "report.html").read_text()
+    assert "no charts yet" in (tmp_path / "one" / "report.html").read_text()
     code, _, err = cli("repeats=1", "report=never", "seed=0", "hydra.sweep.dir=all", "-m")
     assert code == 0, err
-    assert "uids report ." in (tmp_path / "all" / "report.html").read_text()
+    assert "no charts yet" in (tmp_path / "all" / "report.html").read_text()
     assert not list(tmp_path.rglob("*.png"))
     code, _, err = cli("report=sometimes", "hydra.run.dir=two")
     assert code == 1

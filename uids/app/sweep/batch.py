@@ -20,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from uids.app.build import build_plain
 from uids.app.job import command_of, failure_on_record, run_into
 from uids.app.origin import Origin
-from uids.app.sweep.family import Family, Values
+from uids.app.sweep.family import Family, Values, set_value
 from uids.app.sweep.points import Point
 from uids.app.terminal import say
 from uids.pipeline.kept import DATA_KEYS, FIT_KEYS, Kept
@@ -120,8 +120,7 @@ class Root:
     def of(self, todo: Todo, folder: Path) -> DictConfig:
         """What Hydra would have composed of the point's overrides, and have its job know."""
         for key, value in todo.values.items():
-            for config in (self.whole, self.task):
-                OmegaConf.update(config, key, value, merge=True)
+            set_value(self.whole, self.task, key, value)
         hydra = self.whole.hydra
         OmegaConf.set_readonly(hydra, False)
         with open_dict(hydra):

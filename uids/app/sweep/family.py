@@ -45,9 +45,9 @@ class Family:
         for key, value in values.items():
             if key not in self._now or not same(self._now[key], value):
                 self._now.pop(key, None)  # not known, if it cannot be set
-                OmegaConf.update(self.task, key, value, merge=True)
+                taken = set_value(self.composed, self.task, key, value)
                 if self._plain:
-                    put(self._plain, key, OmegaConf.select(self.task, key))
+                    put(self._plain, key, taken)
                 self._now[key] = value
         if self._refers or not self._plain:
             self._plain = plain_config(self.task)
@@ -62,6 +62,15 @@ class Family:
             node = node[name]
         chosen = self.composed.hydra.runtime.choices
         return not isinstance(node, dict | list) and key not in chosen
+
+
+def set_value(whole: DictConfig, part: DictConfig, key: str, value: object) -> Any:
+    """In the config as composed, which knows the types of its keys at the top, and in a part of it,
+    which does not. Returns the value as it is taken: 0 as false, 1 as 1.0."""
+    OmegaConf.update(whole, key, value, merge=True)
+    taken = OmegaConf.select(whole, key)
+    OmegaConf.update(part, key, taken, merge=True)
+    return taken
 
 
 def put(tree: dict[str, Any], key: str, value: object) -> None:
