@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import problems
+from ablations import ablations, first_seconds
 
 OURS = ("uids", "uids.influence")
 CLICKS = ("criteo1%", "avazu_app", "avazu_site")
@@ -271,4 +272,6 @@ PARTS: dict[str, Any] = {
     "e": growth,
     "f": reading,
     "g": guards,
+    "s": ablations,
+    "t": first_seconds,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from numbers import Integral, Real
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -31,10 +32,16 @@ def unknown(what: str, seen: str, known: Iterable[str]) -> str:
     return f"unknown {what} {seen!r}.{hint} Known: {', '.join(known) or 'none'}"
 
 
+@cache
+def hints_of(cls: type) -> dict[str, Any]:
+    """Evaluated once for each class: they are text in the source."""
+    return get_type_hints(cls)
+
+
 def check_types(cls: type, values: Mapping[str, Any]) -> None:
     """The types that a dataclass declares, for values that did not come through a config: int,
     float, bool and str, each perhaps with None. A ValueError says which is wrong."""
-    hints = get_type_hints(cls)
+    hints = hints_of(cls)
     for name, value in values.items():
         check_type(name, hints[name], value)
 

@@ -13,7 +13,6 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from uids.app.build import build
 from uids.app.compose import (
     PLAN,
     Arguments,
@@ -25,8 +24,8 @@ from uids.app.compose import (
 )
 from uids.app.explain import explain
 from uids.app.hydra_source import register
-from uids.app.job import job, refuse_sweep
 from uids.app.origin import Origin
+from uids.app.single import refuse_sweep
 from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import say
 from uids.errors import UidsError
@@ -72,6 +71,8 @@ def run_in_hydra(words: Sequence[str]) -> None:
     origin = Origin.here()
 
     def task(config: DictConfig) -> None:
+        from uids.app.job import job  # when there is a config to run: it imports all of the work
+
         origin.follow()
         # Kept from Hydra, which would print its own words about it first.
         try:
@@ -122,6 +123,8 @@ def show_plan(arguments: Arguments) -> int:
             if explain(error).endswith("is a sweep: add -m"):
                 raise UidsError(f"{PLAN} is for a single run, and this is a sweep") from error
             raise
+        from uids.app.build import build
+
         task = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         built = build(task, [str(word) for word in config.hydra.overrides.task])
         from uids.pipeline.plan import plan

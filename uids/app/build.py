@@ -9,11 +9,12 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from uids.errors import UidsError
+from uids.errors import UidsError, unknown
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.identity import run_identity
 from uids.pipeline.settings import OPENED, Settings, make_settings
 from uids.registry import GROUPS, REGISTRIES, REPORTERS, Chosen
+from uids.report.pages import REPORTS, SWEEP, has_page
 from uids.report.reporters import AdoptedReporter
 from uids.system.keys import AUTO
 
@@ -25,6 +26,11 @@ class Built:
     config: dict[str, Any]
     components: Components
     settings: Settings
+    report: str = SWEEP
+
+    def has_page(self, single: bool) -> bool:
+        """Whether the run writes its page with charts at once."""
+        return has_page(self.report, single)
 
     def missing(self) -> str:
         """Why the data set cannot be read without a download; empty when it is here."""
@@ -46,19 +52,29 @@ def plain_config(config: DictConfig) -> dict[str, Any]:
 def build(config: DictConfig, words: Iterable[str] = ()) -> Built:
     """Every component and the settings, all ranges checked, before any work starts. ``words`` are
     those of the command: what they give is not opened by ``auto=true``."""
-    plain = plain_config(config)
-    chosen = {kind: choose(kind, config, plain[kind]) for kind in REGISTRIES}
+    return build_plain(plain_config(config), declared_names(config), words)
+
+
+def build_plain(
+    plain: dict[str, Any], declared: Mapping[str, str | None], words: Iterable[str] = ()
+) -> Built:
+    """The same of a config in Python's own types. ``declared`` are its ``declared_names``."""
+    chosen = {kind: choose(kind, plain[kind], declared.get(kind)) for kind in REGISTRIES}
     if plain.get("auto"):
         said = {word.lstrip("+~").partition("=")[0] for word in words}
         plain = {**plain, **opened_keys(plain, said)}
         chosen |= opened_components(chosen, said)
         for kind in ("model", "sampler"):
             plain[kind] = {"name": chosen[kind].name, **chosen[kind].fields}
-    keys = {key: value for key, value in plain.items() if key not in (*GROUPS, "sweep")}
-    return Built(plain, components(chosen), make_settings(**keys))
+    others = (*GROUPS, "report", "sweep")
+    keys = {key: value for key, value in plain.items() if key not in others}
+    report = plain.get("report", SWEEP)
+    if report not in REPORTS:
+        raise UidsError(unknown("report", str(report), REPORTS))
+    return Built(plain, components(chosen), make_settings(**keys), report)
 
 
-def choose(kind: str, config: DictConfig, fields: object) -> Chosen:
+def choose(kind: str, fields: object, declared: str | None) -> Chosen:
     """The component that the node of its kind names, with the fields that it gives."""
     if not isinstance(fields, dict) or "name" not in fields:
         raise UidsError(
@@ -66,7 +82,7 @@ def choose(kind: str, config: DictConfig, fields: object) -> Chosen:
             "begins with its defaults, [NAME, _self_]"
         )
     entry = GROUPS[kind].entry(fields["name"])
-    if declared_name(OmegaConf.get_type(config[kind])) not in (None, entry.name):
+    if declared not in (None, entry.name):
         raise UidsError(f"choose a {kind} with {kind}={entry.name}, not with {kind}.name")
     return Chosen(kind, GROUPS[kind].build(**fields), entry)
 
@@ -76,7 +92,8 @@ def reporter_of(config: DictConfig) -> AdoptedReporter | None:
     kind = REPORTERS.kind
     if config[kind] is None:
         return None
-    return AdoptedReporter(choose(kind, config, plain_config(config[kind])))
+    declared = declared_name(OmegaConf.get_type(config[kind]))
+    return AdoptedReporter(choose(kind, plain_config(config[kind]), declared))
 
 
 def opened_keys(plain: Mapping[str, Any], said: Container[str]) -> dict[str, Any]:
@@ -103,6 +120,15 @@ def opened_components(chosen: Mapping[str, Chosen], said: set[str]) -> dict[str,
 
 def default_choice(kind: str, name: str) -> Chosen:
     return Chosen(kind, REGISTRIES[kind].build(name), REGISTRIES[kind].entry(name))
+
+
+def declared_names(config: DictConfig) -> dict[str, str | None]:
+    """Kind ↦ the name of the component that its typed node is of; None where it is of none."""
+    found = {}
+    for kind in REGISTRIES:
+        missing = kind not in config or OmegaConf.is_missing(config, kind)
+        found[kind] = None if missing else declared_name(OmegaConf.get_type(config[kind]))
+    return found
 
 
 def declared_name(node_type: type | None) -> str | None:

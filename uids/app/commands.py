@@ -94,7 +94,7 @@ def report(arguments: Sequence[str]) -> int:
 
     if not folder.is_dir():
         raise UidsError(f"there is no folder {str(folder)!r}")
-    say(rebuild_run(folder) if (folder / "metrics.json").exists() else write_summary(folder))
+    say(rebuild_run(folder) if (folder / "metrics.json").exists() else write_summary(folder).text)
     return 0
 
 

@@ -22,6 +22,8 @@ from uids.app.sweep.settings import SweepSettings
 from uids.errors import UidsError, one_line
 from uids.pipeline.settings import Settings
 from uids.registry import GROUPS, REGISTRIES, REPORTERS, Entry
+from uids.report.pages import HELP as REPORT_HELP
+from uids.report.pages import SWEEP
 
 HELP = """\
 uids finds the training rows that hurt a model, drops them, and trains a better model on less data.
@@ -142,6 +144,7 @@ def schema_node() -> DictConfig:
         [
             *((kind, Any, dataclasses.field(default=MISSING)) for kind in REGISTRIES),
             (REPORTERS.kind, Any, dataclasses.field(default=None)),
+            ("report", str, dataclasses.field(default=SWEEP)),
             ("sweep", SweepSettings, dataclasses.field(default_factory=SweepSettings)),
         ],
         bases=(Settings,),
@@ -171,6 +174,7 @@ def help_text() -> str:
             default = f"[{','.join(f'{value:g}' for value in field.default)}]"
         default = "" if field.default is dataclasses.MISSING else default
         lines.append(f"  {name:<18} {default:<8} {field.metadata['help']}")
+    lines.insert(len(setting_fields(Settings)), f"  {'report':<18} {SWEEP:<8} {REPORT_HELP}")
     return HELP.format(keys="\n".join(lines))
 
 

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from uids.app.stopping import raise_if_stopped
 from uids.app.terminal import complain
 from uids.errors import UidsError
+from uids.report.metrics_file import read_metrics
 from uids.report.reporters import AdoptedReporter
 
 
-def report_run(reporter: AdoptedReporter | None, folder: Path) -> None:
-    if reporter is not None:
-        from uids.report.run import read_metrics  # imports arrow
+@contextmanager
+def told(folder: Path) -> Iterator[Callable[[AdoptedReporter | None], None]]:
+    """The run within, whatever becomes of it, is handed on to the reporter that is given."""
+    chosen: list[AdoptedReporter | None] = []
+    try:
+        yield chosen.append
+    except Exception:
+        report_run(chosen, folder)
+        raise
+    report_run(chosen, folder)
 
-        whole = folder.absolute()
-        attempt(lambda: reporter.report(whole, read_metrics(whole)), whole)
+
+def report_run(chosen: Sequence[AdoptedReporter | None], folder: Path) -> None:
+    whole = folder.absolute()
+    for reporter in chosen:
+        if reporter is not None:
+            attempt(partial(report_one, reporter, whole), whole)
+
+
+def report_one(reporter: AdoptedReporter, folder: Path) -> None:
+    reporter.report(folder, read_metrics(folder))
 
 
 def report_sweep(reporter: AdoptedReporter | None, folder: Path, runs: Sequence[str]) -> None:
     """``runs`` are the names of its runs' folders."""
     if reporter is not None:
-        from uids.report.run import read_metrics  # imports arrow
-
         whole = folder.absolute()
-        told = [(whole / run, read_metrics(whole / run)) for run in runs]
-        attempt(lambda: reporter.report_sweep(whole, told), whole)
+        runs_told = [(whole / run, read_metrics(whole / run)) for run in runs]
+        attempt(lambda: reporter.report_sweep(whole, runs_told), whole)
 
 
 def attempt(tell: Callable[[], None], folder: Path) -> None:

@@ -10,6 +10,7 @@ from uids.models.model import number_C
 from uids.pipeline import fit_cache
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
+from uids.pipeline.kept import Kept
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import Loaded, Scored, fit_and_score
 from uids.samplers.adopted import AdoptedSampler
@@ -55,10 +56,20 @@ class Decided:
         return self.scored.influence.phi
 
 
-def decide(parts: Components, settings: Settings, loaded: Loaded, clock: Clock) -> Decided:
+def decide(
+    parts: Components,
+    settings: Settings,
+    loaded: Loaded,
+    clock: Clock,
+    kept: Kept | None = None,
+) -> Decided:
+    """``kept`` has the fit of the run before, perhaps the same."""
     wanted = left_open(parts.model, parts.sampler, settings)
     begun = replace(parts, model=parts.model.at_C(number_C(AUTO))) if wanted.C else parts
-    plain = scored = fit_and_score(begun, settings, loaded, clock)
+    kept = Kept() if kept is None else kept
+    plain = scored = kept.fit(
+        begun, settings, loaded, lambda: fit_and_score(begun, settings, loaded, clock)
+    )
     selection, tuned, model = None, None, begun.model
     candidate = given(settings, parts.sampler)
     if wanted:

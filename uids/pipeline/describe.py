@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, cast
 
@@ -105,17 +107,21 @@ def describe_labels(labels: LabelAudit, trusted: bool) -> LabelMetrics:
     }
 
 
-def environment() -> Environment:
-    versions = {}
+@cache
+def versions() -> dict[str, str]:
+    """Of what computes; read from the installed packages once."""
+    found = {}
     for package in ("numpy", "scipy", "scikit-learn", "hydra-core"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def environment() -> Environment:
     return {
         "uids": __version__,
         "python": platform.python_version(),
-        **versions,
+        **versions(),
         "platform": platform.platform(),
         "plugins": [
             {

@@ -12,6 +12,7 @@ from uids.backends import Array
 from uids.models import LOGLOSS, Fitted, Rows
 from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics, loss_key
 from uids.scoring.scores import Scores
+from uids.system.statistics import ranks
 
 ROUNDING = 1e-13  # of a sum of squares, relative to all of them
 DELTAS = (0.1, 1.0)  # radii of the χ² balls
@@ -58,10 +59,8 @@ def auc(P: Array, y: Array) -> float | None:
 def one_auc(score: Array, positive: npt.NDArray[np.bool_]) -> float:
     """How often a positive row scores above a negative one, half for a tie: by their ranks, which
     takes one sort where a curve takes several passes."""
-    from scipy.stats import rankdata
-
     many = float(positive.sum())
-    above = rankdata(score)[positive].sum() - many * (many + 1) / 2
+    above = ranks(score)[positive].sum() - many * (many + 1) / 2
     return float(above / (many * (len(score) - many)))
 
 

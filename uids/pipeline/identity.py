@@ -29,7 +29,7 @@ FIT_ROOMS = ("system", "backends", "solvers", "models", "scoring")
 RUN_ROOMS = (*FIT_ROOMS, "datasets", "samplers", "selection", "pipeline")
 
 # The top-level keys that change no number of a run.
-IDLE_KEYS = ("cache", "download", "reporter", "sweep")
+IDLE_KEYS = ("cache", "download", "report", "reporter", "sweep")
 
 # The length of the name of a run's folder, in hexadecimal digits.
 NAME_DIGITS = 12
@@ -155,7 +155,8 @@ def _component(kind: str, config: object) -> object:
     return _changed(config, defaults)
 
 
-def _defaults(cls: type) -> dict[str, Any]:
+@cache
+def _defaults(cls: type) -> Mapping[str, Any]:
     """The default of each field of a dataclass that has one."""
     defaults: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
@@ -180,9 +181,16 @@ def _changed(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str
             nested = _changed(value, fields)
             if nested:
                 changed[key] = nested
-        elif _text(value) != _text(default):
+        elif not _is_same(value, default) and _text(value) != _text(default):
             changed[key] = value
     return changed
+
+
+def _is_same(value: object, default: object) -> bool:
+    """Told without their texts, of most values; False says nothing."""
+    numbers = type(value) in (int, float) and type(default) in (int, float)
+    simple = type(value) is type(default) and type(value) in (str, bool, type(None))
+    return (numbers or simple) and value == default
 
 
 def _digest(value: object) -> str:

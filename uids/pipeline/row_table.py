@@ -28,6 +28,19 @@ def plain_labels(labels: Array) -> Array:
     return labels.astype(str) if labels.dtype == object else labels
 
 
+def arrow(values: Array) -> pa.Array:
+    """The same as ``pa.array``, which imports pandas to ask whether it is a series."""
+    kind, size = values.dtype.kind, len(values)
+    if kind == "b":
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), size, [None, pa.py_buffer(bits)])
+    if kind in "iuf" and values.dtype.isnative:
+        whole = np.ascontiguousarray(values)
+        of = pa.from_numpy_dtype(values.dtype)
+        return pa.Array.from_buffers(of, size, [None, pa.py_buffer(whole)])
+    return pa.array(values)
+
+
 def row_table(result: Result) -> pa.Table:
     """row, label, influence, probability, kept, change, label_error, suggested_label, flipped where
     noise was added, and the ids; in training order."""
@@ -41,7 +54,7 @@ def row_table(result: Result) -> pa.Table:
         **audit_columns(result),
         **({"flipped": result.flipped} if result.flipped.any() else {}),
     }
-    table = pa.table(columns)
+    table = pa.table({name: arrow(values) for name, values in columns.items()})
     for name, ids in id_columns(result).items():
         table = table.append_column(name, ids)
     return table

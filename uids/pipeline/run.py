@@ -15,6 +15,7 @@ from uids.pipeline.clock import Clock
 from uids.pipeline.components import DEFAULT_SAMPLER, Components, components, with_open_C
 from uids.pipeline.decide import decide
 from uids.pipeline.judge import Judge
+from uids.pipeline.kept import Kept
 from uids.pipeline.predictor import Predictor
 from uids.pipeline.reasons import Reasons
 from uids.pipeline.record import record
@@ -91,15 +92,19 @@ def run(
 
 
 def run_components(
-    parts: Components, settings: Settings, progress: Progress | bool | None = None
+    parts: Components,
+    settings: Settings,
+    progress: Progress | bool | None = None,
+    kept: Kept | None = None,
 ) -> Result:
     """The stages, one after the other. What a stage needs for itself alone goes with it: only its
-    result is held on to."""
+    result is held on to. ``kept`` has the rows and the fit of the run before, perhaps the same."""
     check_together(parts, settings)
     clock = Clock()
     with listening(progress):
-        loaded = load(parts, settings, clock)
-        decided = decide(parts, settings, loaded, clock)
+        kept = Kept() if kept is None else kept
+        loaded = kept.rows(parts, settings, lambda: load(parts, settings, clock))
+        decided = decide(parts, settings, loaded, clock, kept)
         judge = Judge(settings, loaded, decided, clock)
         for refit in refits(settings, loaded, decided, clock, judge.has_test):
             judge.add(refit)

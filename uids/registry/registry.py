@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from uids import __version__
@@ -33,14 +34,25 @@ class Registry:
 
     kind: str
     builtins: Mapping[str, str | tuple[str, str]]
+    # What was listed for which entry points: their packages' names and versions take a millisecond.
+    _listed: dict[str, tuple[Sequence[EntryPoint], list[Entry]]] = dataclasses.field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def entries(self) -> list[Entry]:
         """Every claim on a name, sorted by name. A name that is claimed twice is there twice."""
+        points = entries.installed(f"uids.{self.kind}s")
+        known = self._listed.get("all")
+        if known is None or not same_objects(known[0], points):
+            known = self._listed["all"] = points, self._list(points)
+        return list(known[1])
+
+    def _list(self, points: Sequence[EntryPoint]) -> list[Entry]:
         claims = []
         for name, value in self.builtins.items():
             target, extra = (value, None) if isinstance(value, str) else value
             claims.append(Entry(self.kind, name, target, "uids", __version__, extra))
-        for point in entries.installed(f"uids.{self.kind}s"):
+        for point in points:
             package, version = (point.dist.name, point.dist.version) if point.dist else ("?", "?")
             claims.append(Entry(self.kind, point.name, point.value, package, version))
         return sorted(set(claims), key=lambda entry: (entry.name, entry.package, entry.version))
@@ -116,6 +128,10 @@ class Registry:
 
     def _example(self) -> str:
         return EXAMPLES.get(self.kind, '{"name": …}')
+
+
+def same_objects(some: Sequence[object], others: Sequence[object]) -> bool:
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others, strict=True))
 
 
 def callable_of(value: Any, method: str) -> bool:

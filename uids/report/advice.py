@@ -7,7 +7,7 @@ from pathlib import Path
 from uids.pipeline.conclusion import WORDS
 from uids.pipeline.judge import FINAL_NAMES
 from uids.pipeline.metrics import Metrics
-from uids.report.run import read_metrics
+from uids.report.metrics_file import read_metrics
 
 
 def other_advice(metrics: Metrics) -> str:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
@@ -22,6 +23,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 CHARTS = "vega.js.gz"
 # The SHA-256 of that script once a browser has unpacked it, by which the page's policy knows it.
 CHARTS_SHA256 = "NCW9lRpE1HjQUFxrXR6NV2VrbppNp7/oinGM5h125XI="
+
+
+class Link(NamedTuple):
+    """To a file beside the page."""
+
+    name: str
+    href: str
+    what: str
 
 
 def render(template: str, **context: object) -> str:

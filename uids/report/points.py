@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from uids.pipeline.metrics import Part, loss_key
 from uids.report.section import Section
@@ -29,10 +30,10 @@ def points_sections(lines: Sequence[Line], pages: Mapping[str, str]) -> list[Sec
     others = [key for key in keys if key not in SEEDS]
     runs = runs_section(lines, keys, pages)
     if not done or not others or others == keys:
-        figure, charts = sweep_figure(done, keys), sweep_charts(done, keys)
+        figure, charts = partial(sweep_figure, done, keys), sweep_charts(done, keys)
         return [replace(runs, name="sweep", figure=figure, charts=charts)]
     means = averaged(done, others)
-    figure, charts = sweep_figure(means, others), sweep_charts(means, others)
+    figure, charts = partial(sweep_figure, means, others), sweep_charts(means, others)
     section = seeds_section(means, others)
     notes, best = with_best(OF_SEEDS, means, others), place_of_best(means)
     return [

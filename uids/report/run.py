@@ -16,35 +16,39 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uids.errors import UidsError, one_line
-from uids.pipeline.metrics import FailedRun, Metrics, NoRun
 from uids.pipeline.model_file import write_model
 from uids.pipeline.result import Result
 from uids.pipeline.row_table import dropped_table, id_columns, row_table
 from uids.report.arrow_csv import write_csv
-from uids.report.run_page import write_page
-from uids.report.shape import fits
+from uids.report.metrics_file import (
+    METRICS,
+    REASON,
+    read_metrics,
+    whole_or_damaged,
+    write_failure,
+)
+from uids.report.run_page import write_brief_page, write_page
 from uids.report.table import run_table
 from uids.system.files import replacing, write_json
 
-METRICS = "metrics.json"
+__all__ = ["read_metrics", "rebuild_run", "write_failure", "write_run"]
+
 MODEL = "model.npz"
 REASONS = "reasons.json"
-REASON = 150  # characters that are shown of what is wrong with a damaged file
 
 
-def write_run(folder: Path, result: Result, command: str, reasons: bool = True) -> None:
+def write_run(
+    folder: Path, result: Result, command: str, reasons: bool = True, page: bool = True
+) -> None:
+    """``page``: with charts and figures, which take longer than all the rest of a small run."""
     metrics = result.metrics.copy()
     metrics["command"] = command
     table = row_table(result)
@@ -61,7 +65,10 @@ def write_run(folder: Path, result: Result, command: str, reasons: bool = True) 
         write_reasons(folder / REASONS, result)
     else:  # those of an earlier run would be taken for its own
         (folder / REASONS).unlink(missing_ok=True)
-    write_page(folder, metrics, table)
+    if page:
+        write_page(folder, metrics, table)
+    else:
+        write_brief_page(folder, metrics)
     write_json(folder / METRICS, metrics)
 
 
@@ -76,36 +83,6 @@ def write_reasons(path: Path, result: Result) -> None:
         "rows": [reason.as_dict() for reason in reasons],
     }
     write_json(path, content)
-
-
-def write_failure(folder: Path, config: object, reason: str) -> None:
-    """A failed run is on record too. ``config`` is what was composed of it, if anything was."""
-    failed = FailedRun(
-        schema=1,
-        status="failed",
-        error=reason,
-        config=config if isinstance(config, dict) else {},
-    )
-    write_json(folder / METRICS, failed)
-
-
-def read_metrics(folder: Path) -> Metrics | FailedRun | NoRun:
-    """The metrics of a run, told apart by their ``status``. What cannot be read, or lacks a key
-    that every run has, is as good as missing: a file may come from anywhere, and behind this door
-    it is taken for what its type says."""
-    try:
-        content = json.loads((folder / METRICS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        return NoRun(status="missing")
-    if content.get("status") == "ok" and Metrics.__required_keys__ <= content.keys():
-        return cast(Metrics, content) if fits(content, Metrics) else NoRun(status="missing")
-    if content.get("status") == "failed":
-        reason, config = content.get("error", "no reason given"), content.get("config")
-        known = config if isinstance(config, dict) else {}
-        return FailedRun(schema=1, status="failed", error=str(reason), config=known)
-    return NoRun(status="missing")
 
 
 def rebuild_run(folder: Path) -> str:
@@ -133,13 +110,3 @@ def read_influence(path: Path) -> pa.Table:
         reason = one_line(error)[:REASON]
         raise UidsError(f"{path} is missing or damaged ({reason}): start the run again") from error
     return table
-
-
-@contextmanager
-def whole_or_damaged(path: Path) -> Iterator[None]:
-    """What is raised by values that no run writes is told as the damage of a file."""
-    try:
-        yield
-    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {one_line(error)[:REASON]}"
-        raise UidsError(f"{path} is damaged ({reason}): start the run again") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from uids.pipeline.plan import target_words
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, id_names, share, text
 from uids.report.next_steps import next_steps
-from uids.report.page import render
+from uids.report.page import Link, render
 from uids.report.run_charts import influence_chart, models_chart, selection_chart
 from uids.report.summary_csv import flat
 from uids.report.table import (
@@ -63,12 +64,6 @@ LAST = "metrics.json"  # written behind the page, so that it is not looked for
 MOST_FILES = 40  # further ones that are linked
 
 
-class Link(NamedTuple):
-    name: str
-    href: str
-    what: str
-
-
 class Fact(NamedTuple):
     """A number that a person looks for first."""
 
@@ -88,7 +83,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
     linked = files(folder)  # the figures among them
     context = {
         "metrics": metrics,
-        "title": f"{sampler_used(metrics)} on {metrics['dataset']['name']}",
+        "title": title(metrics),
         "conclusion": conclusion_line(metrics),
         "sure": bool(conclusion and conclusion["sure"]),
         "notes": notes(metrics),
@@ -116,6 +111,25 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "seconds": [["stage", "seconds"], *seconds_rows(metrics)],
     }
     write_text(folder / "report.html", render("run.html", **context))
+
+
+def write_brief_page(folder: Path, metrics: Metrics) -> None:
+    """In the place of the page, at almost no cost: what came of the run, and how to have the page.
+    Figures of an earlier run would be taken for its own."""
+    for figure in folder.glob("figures/*.png"):
+        figure.unlink()
+    with suppress(OSError):  # none, or not empty
+        (folder / "figures").rmdir()
+    context = {
+        "title": title(metrics),
+        "sentences": [conclusion_line(metrics), *notes(metrics)],
+        "files": files(folder),
+    }
+    write_text(folder / "report.html", render("brief.html", **context))
+
+
+def title(metrics: Metrics) -> str:
+    return f"{sampler_used(metrics)} on {metrics['dataset']['name']}"
 
 
 def sampler_used(metrics: Metrics) -> str:

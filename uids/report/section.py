@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,7 +57,7 @@ class Section:
     words: int = 1
     notes: Sequence[str] = ()
     name: str = ""
-    figure: Figure | None = None
+    figure: Callable[[], Figure | None] | None = None  # drawn for a page
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     best: int = 0
@@ -83,4 +83,5 @@ class Section:
 
     def picture(self, folder: Path) -> bytes | None:
         """The figure, which is also written to ``folder/figures``."""
-        return None if self.figure is None else write_png(folder, self.name, self.figure)
+        drawn = None if self.figure is None else self.figure()
+        return None if drawn is None else write_png(folder, self.name, drawn)

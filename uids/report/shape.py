@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+
+@cache
+def hints_of(kind: type) -> dict[str, object]:
+    return get_type_hints(kind)
 
 
 def fits(value: object, hint: object) -> bool:
@@ -14,7 +20,7 @@ def fits(value: object, hint: object) -> bool:
     if hint is object:
         return True
     if isinstance(hint, type) and is_typeddict(hint):
-        hints = get_type_hints(hint)
+        hints = hints_of(hint)
         return isinstance(value, dict) and all(
             fits(child, hints[key]) for key, child in value.items() if key in hints
         )

@@ -10,20 +10,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from uids.report.experiments import experiment_sections
+from uids.report.metrics_file import METRICS, read_metrics, whole_or_damaged
 from uids.report.points import points_sections
-from uids.report.run import METRICS, read_metrics, whole_or_damaged
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
 from uids.report.sweep_file import read_plan
-from uids.report.sweep_page import run_pages, sweep_page
+from uids.report.sweep_page import PAGE, brief_page, run_pages, sweep_page
 from uids.system.files import write_text
 
 
-def write_summary(folder: Path) -> str:
-    """Write all of them. Returns the table for the terminal."""
+class Summary(NamedTuple):
+    text: str  # the table for the terminal
+    done: set[str]  # the runs that ended well
+
+
+def write_summary(folder: Path, page: bool = True, again: bool = True) -> Summary:
+    """Write all of them; without ``page`` a brief one in its place and no figures, and without
+    ``again`` nothing where the tables are there and have not changed."""
     report, points = read_plan(folder)
     lines, runs = [], []
     for point in points:
@@ -36,9 +44,21 @@ def write_summary(folder: Path) -> str:
     with whole_or_damaged(folder / "*" / METRICS):
         pages = run_pages(folder, lines)
         sections = [*experiment_sections(report, runs), *points_sections(lines, pages)]
-        page = sweep_page(folder, sections, lines, runs)
-    markdown = "\n".join(section.markdown() for section in sections)
-    write_text(folder / "summary.csv", csv_text(lines))
-    write_text(folder / "report.html", page)
-    write_text(folder / "summary.md", f"{markdown}\n{count}\n")
-    return f"\n{sections[0].text()}\n\n{count}; table: {folder / 'summary.md'}"
+        tables = "\n".join(section.markdown() for section in sections)
+        texts = {"summary.csv": csv_text(lines), "summary.md": f"{tables}\n{count}\n"}
+        if again or not is_written(folder, texts):
+            html = sweep_page(folder, sections, lines, runs) if page else brief_page(folder, lines)
+            write_text(folder / "summary.csv", texts["summary.csv"])
+            write_text(folder / PAGE, html)
+            write_text(folder / "summary.md", texts["summary.md"])
+    text = f"\n{sections[0].text()}\n\n{count}; table: {folder / 'summary.md'}"
+    return Summary(text, {run.folder.name for run in runs})
+
+
+def is_written(folder: Path, texts: Mapping[str, str]) -> bool:
+    """Whether the files are there with this text, and the page beside them."""
+    try:
+        same = all((folder / name).read_text("utf-8") == text for name, text in texts.items())
+    except (OSError, ValueError):
+        return False
+    return same and (folder / PAGE).is_file()

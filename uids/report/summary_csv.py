@@ -24,7 +24,7 @@ from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
 
 # Keys of a config that change no result, so that no sweep is over them.
-IDLE = ("cache", "download")
+IDLE = ("cache", "download", "report")
 # The measures beside the model's own loss of which a line also has subset − full, in the test part
 # with its standard error, paired over the test rows.
 DIFFERENCES = (LOGLOSS, "accuracy")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from uids.report.page import render
+from uids.report.page import Link, render
 from uids.report.section import Run, Section
 from uids.report.summary_csv import Line
 from uids.report.sweep_conclusion import best_points, commands, shared, title, who_chose
@@ -16,6 +16,7 @@ FILES = {
     "summary.md": "the tables",
     "sweep.json": "the points of the sweep",
 }
+PAGE = "report.html"
 WRITTEN = ("summary.csv", "summary.md")  # together with the page, so that they are not looked for
 
 
@@ -44,6 +45,17 @@ def sweep_page(
         total=len(lines),
         failed=[line for line in lines if line.status == "failed"],
         files=[(name, FILES[name]) for name in files],
+        uncharted=any(not (run.folder / "figures").is_dir() for run in runs),
+    )
+
+
+def brief_page(folder: Path, lines: Sequence[Line]) -> str:
+    """In the place of the page: how to have it."""
+    return render(
+        "brief.html",
+        title=title(lines),
+        sentences=best_points(lines),
+        files=[Link(name, name, what) for name, what in FILES.items()],
     )
 
 
@@ -61,5 +73,5 @@ def data_sets(runs: Sequence[Run]) -> list[str]:
 
 def run_pages(folder: Path, lines: Sequence[Line]) -> dict[str, str]:
     """Run ↦ the address of its page, of those that have one."""
-    pages = {line.run: f"{quote(line.run)}/report.html" for line in lines}
-    return {run: page for run, page in pages.items() if (folder / run / "report.html").is_file()}
+    pages = {line.run: f"{quote(line.run)}/{PAGE}" for line in lines}
+    return {run: page for run, page in pages.items() if (folder / run / PAGE).is_file()}

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from uids.backends import Array
 from uids.models import LOGLOSS
+from uids.system.statistics import ranks
 
 OF_CLASSES = ("accuracy", "auc")  # measures that are no loss
 
@@ -47,15 +48,13 @@ def auc_values(score: Array, positive: npt.NDArray[np.bool_]) -> Array:
     A + (n / n₊) (V − A) and A + (n / n₋) (V − A): the variance of their mean is that of DeLong,
     DeLong and Clarke-Pearson (1988), and so is that of paired differences.
     """
-    from scipy.stats import rankdata
-
     n, many = len(score), int(positive.sum())
     if many in (0, n):  # of one class: no order to get right
         return np.ones(n)
     placement = np.empty(n)
-    ranks = rankdata(score)
-    placement[positive] = (ranks[positive] - rankdata(score[positive])) / (n - many)
-    placement[~positive] = 1 - (ranks[~positive] - rankdata(score[~positive])) / many
+    overall = ranks(score)
+    placement[positive] = (overall[positive] - ranks(score[positive])) / (n - many)
+    placement[~positive] = 1 - (overall[~positive] - ranks(score[~positive])) / many
     area = placement[positive].mean()
     share = np.where(positive, many / n, 1 - many / n)
     return np.asarray(area + (placement - area) / share)

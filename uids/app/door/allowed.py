@@ -13,7 +13,7 @@ from uids.pipeline.settings import Settings
 from uids.registry import REGISTRIES, REPORTERS
 
 EXPERIMENT = "experiment"
-KEYS = (*REGISTRIES, *(field.name for field in dataclasses.fields(Settings)), "sweep")
+KEYS = (*REGISTRIES, *(field.name for field in dataclasses.fields(Settings)), "report", "sweep")
 # Those of them that hold keys of their own.
 HOLDERS = (
     *REGISTRIES,

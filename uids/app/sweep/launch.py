@@ -7,23 +7,23 @@ from functools import partial
 from pathlib import Path
 
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig
 
 from uids.app.build import plain_config, reporter_of
 from uids.app.compose import composing, load_trusted
-from uids.app.job import job
 from uids.app.origin import Origin
 from uids.app.progress import progress_shown
 from uids.app.reporting import report_sweep
 from uids.app.stopping import last_words
+from uids.app.sweep.batch import batch_words, batches, in_order, run_batch
 from uids.app.sweep.points import Point, State, plan
 from uids.app.sweep.settings import SweepSettings
 from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
-from uids.report.run import read_metrics, write_failure
+from uids.report.metrics_file import read_metrics, write_failure
+from uids.report.pages import NEVER
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
 from uids.system.folders import cache_folder
@@ -46,7 +46,7 @@ def sweep(arguments: list[str]) -> int:
         remove_leftovers(folders_of(folder))
         write_plan(folder, [vars(point) for point in points], settings.report)
         wanted = [point for point in points if not point.skipped]
-        states = [point.state(folder) for point in wanted]
+        states = [point.state(read_metrics(folder / point.run)) for point in wanted]
         tell_plan(folder, states, [point.skipped for point in points if point.skipped])
         done = [p for p, state in zip(wanted, states, strict=True) if state == State.DONE]
         for unseen in dict.fromkeys(point.unseen for point in done if point.unseen):
@@ -57,18 +57,19 @@ def sweep(arguments: list[str]) -> int:
                 words = " ".join(point.overrides)
                 write_failure(folder / point.run, point.config, point.reason)
                 complain(f"failed: {words}: {point.reason}")
-        with last_words(lambda: stopped(folder)):
+        page = config.report != NEVER
+        with last_words(lambda: stopped(folder, page)):
             launch(loader, config, [point for point in todo if not point.reason])
-            say(write_summary(folder))
+            summary = write_summary(folder, page, again=bool(todo))
+            say(summary.text)
         report_sweep(reporter, folder, [point.run for point in wanted])
-    failed = any(read_metrics(folder / point.run)["status"] != "ok" for point in wanted)
-    return int(failed)
+    return int(any(point.run not in summary.done for point in wanted))
 
 
-def stopped(folder: Path) -> None:
+def stopped(folder: Path, page: bool) -> None:
     """A sweep that has not come to its end: its workers are gone, and what is done is told."""
     remove_leftovers(folders_of(folder))
-    say(write_summary(folder))
+    say(write_summary(folder, page).text)
 
 
 def folders_of(folder: Path) -> list[Path]:
@@ -110,28 +111,16 @@ def do_nothing(*_: object, **__: object) -> None:
     return None
 
 
-def job_of(origin: Origin, config: DictConfig) -> None:
-    origin.follow()
-    job(config)
-
-
 def launch(loader: ConfigLoader, config: DictConfig, points: Sequence[Point]) -> None:
-    """Through Hydra's launcher. What a job returns, or raises, stands in its folder already, which
-    is in that of the sweep, whatever a swept experiment says of its own."""
+    """Through Hydra's launcher. What a job returns, or raises, stands in its folder already."""
     if not points:
         return
+    parts = batches(in_order(points), config)
     # A worker may be in another folder, that of an earlier sweep.
-    absolute = str(Path(config.hydra.sweep.dir).absolute())
-    folder = QuotedString(absolute, Quote.double).with_quotes()
+    folder = str(Path(config.hydra.sweep.dir).absolute())
     launcher = Plugins.instance().instantiate_launcher(
         hydra_context=HydraContext(config_loader=loader, callbacks=NoCallbacks()),  # type: ignore[arg-type]
-        task_function=partial(job_of, Origin.here()),
+        task_function=partial(run_batch, Origin.here(), {part[0].run: part for part in parts}),
         config=config,
     )
-    launcher.launch(
-        [
-            [*point.overrides, f"hydra.sweep.dir={folder}", f"hydra.sweep.subdir='{point.run}'"]
-            for point in points
-        ],
-        initial_job_idx=0,
-    )
+    launcher.launch([batch_words(part, folder) for part in parts], initial_job_idx=0)

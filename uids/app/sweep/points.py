@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from uids.app.build import build, plain_config
-from uids.app.door.trust import check_trusted
+from uids.app.build import build_plain
 from uids.app.explain import explain
 from uids.app.stopping import raise_if_stopped
+from uids.app.sweep.family import Families, Family, Values
 from uids.app.sweep.grid import Grid, expand
 from uids.pipeline.identity import run_name
-from uids.report.run import read_metrics
+from uids.pipeline.metrics import FailedRun, Metrics, NoRun
 from uids.system.progress import Steps
 
 
@@ -41,9 +40,10 @@ class Point:
     reason: str = ""
     skipped: str = ""
     unseen: str = ""  # why a change of its data would not make it stale, if it would not
+    family: Family | None = None
+    values: Values = field(default_factory=dict)  # its own in the family
 
-    def state(self, folder: Path) -> State:
-        metrics = read_metrics(folder / self.run)
+    def state(self, metrics: Metrics | FailedRun | NoRun) -> State:
         wanted = self.config is not None and self.config.get("cache", True)
         if not wanted or metrics["status"] != "ok":
             return State.OPEN
@@ -56,30 +56,27 @@ def plan(
     """Every distinct point, in the order of the grids."""
     wanted = expand(loader, config, arguments, grids)
     steps = Steps("planning", len(wanted))
+    families = Families(loader, config)
     points: dict[str, Point] = {}
     for count, overrides in enumerate(wanted):
         steps.done(count)
-        point = compose(loader, config, list(overrides))
+        point = compose(families, overrides)
         points[point.run] = point
     return list(points.values())
 
 
-def compose(loader: ConfigLoader, config: DictConfig, overrides: list[str]) -> Point:
+def compose(families: Families, overrides: tuple[str, ...]) -> Point:
     """The point with its run's name; a point that cannot be composed or built has a reason."""
     plain: dict[str, Any] | None = None
     try:
-        composed = loader.load_sweep_config(config, overrides)
-        check_trusted(composed, config)  # a swept experiment is a file too
-        words = [str(word) for word in composed.hydra.overrides.task]
-        keys = [str(key) for key in composed if key not in ("hydra", "reporter", "sweep")]
-        task = OmegaConf.masked_copy(composed, keys)
-        plain = plain_config(task)
-        built = build(task, words)
+        family, values, plain = families.plain(overrides)
+        built = build_plain(plain, family.declared, overrides)
         identity = built.identity()
     except Exception as error:
         raise_if_stopped()
-        name = run_name({"overrides": overrides} if plain is None else plain)
-        return Point(tuple(overrides), name, plain, reason=explain(error))
+        name = run_name({"overrides": list(overrides)} if plain is None else plain)
+        return Point(overrides, name, plain, reason=explain(error))
     skipped = "" if built.settings.download else built.missing()
     unseen = built.components.dataset.unseen()
-    return Point(tuple(overrides), run_name(plain), plain, identity, skipped=skipped, unseen=unseen)
+    name = run_name(plain)
+    return Point(overrides, name, plain, identity, "", skipped, unseen, family, values)

@@ -24,7 +24,7 @@ FLOAT, STRING = pa.float64(), pa.large_string()
 MOMENT = pa.timestamp("us")  # without a zone; what has one is brought to UTC
 # "", "NA", "NaN", "null", … as Arrow has them, and what else pandas takes as missing: the same file
 # must be the same table in a frame.
-MISSING = pa.array([*pa_csv.ConvertOptions().null_values, "None", "<NA>"], STRING)
+MISSING = (*pa_csv.ConvertOptions().null_values, "None", "<NA>")
 FEW = 64  # cells that mostly tell that a column does not hold what it might
 FIRST_YEAR = 1000  # "05.01.24" would be read as of the year 24
 
@@ -34,7 +34,9 @@ _WRITTEN = {ISO: MOMENT, ISO_NANOSECONDS: pa.timestamp("ns"), ISO_ZONE: pa.times
 def tidy(text: pa.Array) -> Any:
     """Text without space around it, and null where it says that a value is missing."""
     text = pc.utf8_trim_whitespace(text)
-    return pc.if_else(pc.is_in(text, value_set=MISSING), pa.scalar(None, STRING), text)
+    return pc.if_else(
+        pc.is_in(text, value_set=pa.array(MISSING, STRING)), pa.scalar(None, STRING), text
+    )
 
 
 def reads_as(text: pa.Array, kind: str) -> bool:

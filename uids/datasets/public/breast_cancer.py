@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.datasets.data import Data
+from uids.datasets.public.embedded import embedded
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,7 @@ class BreastCancer:
     scale: bool = True
 
     def load(self) -> Data:
-        from sklearn.datasets import load_breast_cancer
-
-        loaded = load_breast_cancer()
-        X, y = loaded.data, loaded.target
+        X, y, features = embedded("breast_cancer")
         if self.scale:
             X = (X - X.mean(axis=0)) / X.std(axis=0)
-        return Data(X, y, features=[str(name) for name in loaded.feature_names])
+        return Data(X, y, features=features)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.datasets.data import Data
+from uids.datasets.public.embedded import embedded
 
 DARKEST = 16.0  # the largest value of a pixel
 
@@ -17,9 +18,5 @@ class Digits:
     scale: bool = True
 
     def load(self) -> Data:
-        from sklearn.datasets import load_digits
-
-        loaded = load_digits()
-        X, y = loaded.data, loaded.target
-        names = [str(name) for name in loaded.feature_names]
+        X, y, names = embedded("digits")
         return Data(X / DARKEST if self.scale else X, y, features=names)

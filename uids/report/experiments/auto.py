@@ -7,6 +7,7 @@ differ in their seed. Everything is of test rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def sections(runs: list[Run]) -> list[Section]:
     lines, short = tables(metrics)
     return [
         Section("Against the better of full and full + validation", short, 2, [PAIRED]),
-        Section("Test logloss", lines, 4, [ERRORS], "auto", figure(metrics)),
+        Section("Test logloss", lines, 4, [ERRORS], "auto", partial(figure, metrics)),
     ]
 
 

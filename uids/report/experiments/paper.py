@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ def sections(runs: list[Run]) -> list[Section]:
         return []
     wide, marks = wide_table(sets)
     return [
-        Section("Test logloss", wide, 1, (MARKS,), "paper", set_figure(sets), marks),
+        Section("Test logloss", wide, 1, (MARKS,), "paper", partial(set_figure, sets), marks),
         Section("Beside the paper's values", long_table(sets), 3, (SPLITS, OPTIMAL)),
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +53,7 @@ def sections(runs: list[Run]) -> list[Section]:
                 influence["status"].partition(" ")[0],
             ]
         )
-    return [Section("Solvers", rows, 2, (ERROR,), "solvers", figure(compared))]
+    return [Section("Solvers", rows, 2, (ERROR,), "solvers", partial(figure, compared))]
 
 
 def by_problem(runs: Sequence[Run]) -> list[list[Run]]:

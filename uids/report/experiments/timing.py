@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,7 @@ def sections(runs: list[Run]) -> list[Section]:
                 "" if paper is None else f"{paper:.2f}",
             ]
         )
-    return [Section("Influence time", rows, 1, (SECONDS,), "timing", figure(runs))]
+    return [Section("Influence time", rows, 1, (SECONDS,), "timing", partial(figure, runs))]
 
 
 def figure(runs: list[Run]) -> Figure:
