@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uids.app.parser import Parser
-from uids.app.row_commands import apply, predict
+from uids.app.row_commands import apply, explain, predict
 from uids.app.terminal import say
 from uids.errors import UidsError
 from uids.registry import REGISTRIES, Entry
@@ -111,6 +111,7 @@ def dataset_row(name: str, known: About) -> dict[str, str]:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "apply": apply,
     "datasets": datasets,
+    "explain": explain,
     "plugins": plugins,
     "predict": predict,
     "report": report,

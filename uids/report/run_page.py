@@ -19,6 +19,7 @@ from uids.report.run_charts import influence_chart, models_chart, selection_char
 from uids.report.summary_csv import flat
 from uids.report.table import (
     OPTIMISTIC,
+    class_table,
     column_table,
     comparison,
     conclusion_line,
@@ -92,6 +93,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "selection": selection_chart(selection) if selection else None,
         "selection_picture": walk,
         "selection_line": selection_line(metrics),
+        "classes": class_table(metrics),
         "columns": column_table(metrics["dataset"], MOST_COLUMNS),
         "files": linked,
         "config": [["key", "value"], *config_rows(metrics)],

@@ -154,7 +154,7 @@ class Explainer:
             values = X[r, order], typical.median[rows.y[r], order], own[r, order]
             features.append(
                 tuple(
-                    FeaturePart(self._feature(column), float(x), float(usual), float(p))
+                    self._feature(int(column), float(x), float(usual), float(p))
                     for column, x, usual, p in zip(columns, *values, strict=True)
                 )
             )
@@ -180,9 +180,13 @@ class Explainer:
         labels = self.found.labels
         return int(y) if labels is None else labels[y]
 
-    def _feature(self, column: int) -> str:
-        names = self.found.features
-        return f"column {column}" if names is None else names[column]
+    def _feature(self, column: int, value: float, typical: float, part: float) -> FeaturePart:
+        names, units = self.found.features, self.found.units
+        name = f"column {column}" if names is None else names[column]
+        if units is None:
+            return FeaturePart(name, value, typical, part)
+        own = units.own_value(column, value), units.own_value(column, typical)
+        return FeaturePart(name, value, typical, part, *own)
 
     @cached_property
     def harmless(self) -> Rows:

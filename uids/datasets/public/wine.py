@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uids.datasets.data import Data
+from uids.datasets.units import Standardised
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Wine:
 
         loaded = load_wine()
         X, y = loaded.data, loaded.target
-        if self.scale:
-            X = (X - X.mean(axis=0)) / X.std(axis=0)
-        return Data(X, y, features=[str(name) for name in loaded.feature_names])
+        names = [str(name) for name in loaded.feature_names]
+        if not self.scale:
+            return Data(X, y, features=names)
+        units = Standardised(X.mean(axis=0), X.std(axis=0))
+        return Data((X - units.mean) / units.deviation, y, features=names, units=units)
