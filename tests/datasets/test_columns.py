@@ -84,7 +84,7 @@ def test_whole_numbers_that_all_differ_are_told_as_ids():
     rng = np.random.default_rng(0)
     counted, ordered = rng.permutation(200) + 70_000, np.cumsum(rng.integers(1, 9999, 200))
     for values in (counted, ordered, ordered[::-1]):
-        told = "account: 200 whole numbers in 200 rows; an id\\? id='account' or drop="
+        told = 'account: 200 whole numbers in 200 rows; an id\\? id="account" or drop='
         with pytest.warns(UidsWarning, match=told):
             Frame(numbers(values), target="y").load()
     strewn = rng.permutation(10**6)[:200]  # it might be an amount: a note is enough
