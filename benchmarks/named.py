@@ -1,8 +1,8 @@
 """How often the column that was made wrong is the one that a row's reasons name first.
 
-    python -m benchmarks.named 200 220
+    python -m benchmarks.named 200 208
 
-over the seeds 200 to 219: the table of docs/influence.md. The rules in ``uids/scoring/strange.py``
+over the seeds 200 to 207: the table of docs/influence.md. The rules in ``uids/scoring/strange.py``
 were chosen on the seeds 0 to 7.
 """
 
