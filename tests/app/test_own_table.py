@@ -1,6 +1,7 @@
 """A messy file of one's own, from the file to a cleaned file and predictions for new rows."""
 
 import csv
+import json
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,38 @@ FIELDS = ["dataset=csv", "dataset.train=churn.csv", "dataset.target=churn", "dat
 FIELDS += ["dataset.id=[customer,serial]", "dataset.drop=[remark]", "repeats=1", "ratio=0.9"]
 
 
+def uneven(out, rows, metrics):
+    """Where a class is rare, each has a line of its own."""
+    for told in metrics["classes"]:
+        own = rows[rows["label"] == told["label"]]
+        assert (told["rows"], told["dropped"]) == (len(own), (~own["kept"]).sum())
+        assert 0 <= told["final_recall"] <= 1
+    assert "test recall, full" in out
+
+
+def explained(cli, frame, dropped, result):
+    """By the id of a row that reasons.json has, and by the number of one that it has not."""
+    first = dropped["customer"][0]
+    code, out, err = cli("explain", "run", first)
+    assert (code, err) == (0, "")
+    assert f"row {dropped['row'][0]}, customer {first}, " in out
+    assert "validation rows that it hurts" in out
+    row = int(result.row[result.influence.argmin()])
+    code, out, err = cli("explain", "run", str(row), "--json")
+    assert code == 0, err
+    assert "doing the run again (uids dataset=csv" in err
+    (told,) = json.loads(out)
+    (expected,) = [reason.as_dict() for reason in result.explain(row)]
+    assert told["row"] == row
+    assert told["influence"] == pytest.approx(expected["influence"], rel=1e-6)
+    assert [f["name"] for f in told["features"]] == [f["name"] for f in expected["features"]]
+    ages = [f["own"] for f in told["features"] if f["name"] == "age"]
+    assert all(age == frame["age"][row] for age in ages)
+    code, out, err = cli("explain", "run", "C99999")
+    assert (code, out) == (1, "")
+    assert "no training row has the customer 'C99999'" in err
+
+
 def test_from_a_messy_file_to_a_clean_one_and_predictions(cli, tmp_path):
     frame, wrong = messy()
     frame.to_csv(tmp_path / "churn.csv", index=False)
@@ -23,6 +56,7 @@ def test_from_a_messy_file_to_a_clean_one_and_predictions(cli, tmp_path):
     assert "town      category           5" in out  # what was made of the columns
 
     rows = pd.read_parquet(tmp_path / "run/influence.parquet")
+    uneven(out, rows, json.loads((tmp_path / "run/metrics.json").read_text()))
     np.testing.assert_array_equal(rows["row"], np.flatnonzero(frame["part"] == "train"))
     np.testing.assert_array_equal(rows["customer"], frame["customer"][rows["row"]])
     np.testing.assert_array_equal(rows["serial"], frame["serial"][rows["row"]])
@@ -42,6 +76,7 @@ def test_from_a_messy_file_to_a_clean_one_and_predictions(cli, tmp_path):
     assert (tmp_path / "clean.csv").read_bytes() == (tmp_path / "expected.csv").read_bytes()
 
     result = uids.run(frame, **ROLES, repeats=1, ratio=0.9)
+    explained(cli, frame, dropped, result)
     expected = result.predict_proba(new)
     labels = ["complains", "leaves", "stays"]
     for name in ("new.csv", "new.parquet"):

@@ -1,5 +1,7 @@
 """The encoders of columns: what is kept of them gives the same, and what cannot be kept is told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,6 +53,46 @@ def test_what_is_kept_encodes_the_same(tmp_path, frame, encoder):
     assert again.features() == encoder.features()
     assert again.notes() == encoder.notes()
     assert again.roles == encoder.roles
+
+
+def test_values_of_X_are_told_in_the_units_of_the_table(frame):
+    flags = frame.assign(member=np.arange(300) % 3 == 0)
+    data = Frame(flags, target="y", text="note").load()
+    X, units = data.X.toarray(), data.own_units
+    names = data.encoding.encoder.features()
+
+    def told(i, name):
+        j = names.index(name)
+        return units.own_value(j, X[i, j])
+
+    for i in range(100):
+        x, when, town = flags["x"][i], flags["when"][i], flags["town"][i]
+        assert told(i, "x") == ("missing" if np.isnan(x) else pytest.approx(x, rel=1e-9))
+        day = str(when.date()) if when == when.normalize() else f"{when:%Y-%m-%d %H:%M}"
+        assert told(i, "when (days)") == day
+        assert told(i, "town=Rom") == ("yes" if town == "Rom" else "no")
+        assert told(i, "member") == ("true" if flags["member"][i] else "false")
+        assert told(i, "note:late") is None
+    assert replace(data, used=np.arange(2)).own_units is None
+
+
+def numbers(values):
+    return pd.DataFrame({"account": values, "x": np.linspace(0, 1, 200), "y": np.arange(200) % 2})
+
+
+def test_whole_numbers_that_all_differ_are_told_as_ids():
+    rng = np.random.default_rng(0)
+    counted, ordered = rng.permutation(200) + 70_000, np.cumsum(rng.integers(1, 9999, 200))
+    for values in (counted, ordered, ordered[::-1]):
+        told = 'account: 200 whole numbers in 200 rows; an id\\? id="account" or drop='
+        with pytest.warns(UidsWarning, match=told):
+            Frame(numbers(values), target="y").load()
+    strewn = rng.permutation(10**6)[:200]  # it might be an amount: a note is enough
+    (note, *_) = Frame(numbers(strewn), target="y").load().encoding.columns
+    assert note.note == "200 whole numbers in 200 rows; an id? dataset.id=account"
+    for values in (rng.integers(0, 100, 200), strewn + 0.5):
+        (note, *_) = Frame(numbers(values), target="y").load().encoding.columns
+        assert note.note == ""
 
 
 def test_unknown_categories_are_zeros_and_missing_values_as_in_training(frame, encoder):

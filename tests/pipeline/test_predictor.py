@@ -214,6 +214,17 @@ def test_the_frame_without_the_dropped_rows(result, kind):
         result.kept_rows(kind(frame.head(10)))
 
 
+def test_a_logistic_regression_of_torch_is_kept_as_plain_numbers(tmp_path):
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    result = uids.run((X, y), model="torch_logreg", repeats=1)
+    result.save_model(tmp_path / "m.npz")
+    again = uids.load_model(tmp_path / "m.npz")
+    np.testing.assert_allclose(again.predict_proba(X), result.predict_proba(X), rtol=1e-12)
+
+
 def test_a_model_that_cannot_be_rebuilt_says_so(tmp_path):
     pytest.importorskip("torch")
     X = np.random.default_rng(0).normal(size=(60, 2))

@@ -122,3 +122,18 @@ def test_rows_can_be_explained_by_their_ids(start):
         result.explain([held_out])
     with pytest.raises(uids.UidsError, match="no training row has the"):
         result.explain([int(result.row[0]), 10**6])  # a number and no id
+
+
+def test_values_are_told_in_the_units_of_the_data_set():
+    from sklearn.datasets import load_breast_cancer
+
+    result = uids.run(noise=0.1, repeats=1)
+    raw = load_breast_cancer(as_frame=True).data
+    for reason in result.reasons[:5]:
+        for feature in reason.features:
+            assert feature.own == pytest.approx(raw[feature.name][reason.row], rel=1e-9)
+            low, high = raw[feature.name].min(), raw[feature.name].max()
+            assert low <= feature.own_typical <= high
+        first = reason.as_dict()["features"][0]
+        assert first["own"] == reason.features[0].own
+        assert f"{first['own']:.6g}" in repr(reason)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uids.app.parser import Parser
-from uids.app.row_commands import apply, predict
+from uids.app.row_commands import apply, explain, predict
 from uids.app.terminal import say
 from uids.errors import UidsError, unknown
 from uids.registry import ENTRY_GROUPS, GROUPS, REGISTRIES, Entry, stray
@@ -132,6 +132,7 @@ def dataset_row(name: str, known: About) -> dict[str, str]:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "apply": apply,
     "datasets": datasets,
+    "explain": explain,
     "plugins": plugins,
     "predict": predict,
     "report": report,

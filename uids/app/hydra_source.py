@@ -43,6 +43,7 @@ Commands beside runs:
   uids report DIR           build the tables and pages of a run or a sweep again
   uids apply DIR FILE -o OUT    the training file of a run without the dropped rows
   uids predict DIR FILE -o OUT  labels and probabilities of new rows, by the model of a run
+  uids explain DIR ROW...   why training rows harm or help, by their numbers or ids
   uids --version
 
 Components (group=name; their fields: group.field=value):

@@ -1,4 +1,5 @@
-"""The commands that take a file through a finished run: without its dropped rows, or predicted."""
+"""The commands on rows of a finished run: a file without the dropped ones, predictions for new
+ones, and reasons."""
 
 from __future__ import annotations
 
@@ -45,6 +46,23 @@ def predict(words: Sequence[str]) -> int:
         say(line)
     say(f"{predicted.rows:,} rows are predicted in {out}")
     note_advice(run)
+    return 0
+
+
+def explain(words: Sequence[str]) -> int:
+    """Tell why training rows of the run harm or help: by their numbers as in influence.parquet, or
+    by their ids. Rows that reasons.json does not have take the time of the run."""
+    parser = Parser("uids explain", description=explain.__doc__)
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("rows", nargs="+", metavar="ROW", help="numbers or ids of training rows")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    given = parser.parse_args(words)
+    if not given.run.is_dir():
+        raise UidsError(f"there is no folder {str(given.run)!r}")
+    from uids.app.again import run_again
+    from uids.report.reason_text import explain_run
+
+    say(explain_run(given.run, given.rows, run_again, given.json))
     return 0
 
 

@@ -19,7 +19,10 @@ from uids.errors import Blame, UidsError
 from uids.registry import Chosen, Entry
 from uids.system.folders import data_folder
 
-OPTIONAL = ("validation", "test", "paper_rows", "features", "part_rows", "encoding", "steps")
+OPTIONAL = (
+    *("validation", "test", "paper_rows", "features", "part_rows", "encoding", "steps"),
+    "units",
+)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from uids.datasets.csr import as_csr
 from uids.datasets.dense import as_dense, as_labels
 from uids.datasets.formats.adopted import Transformer
 from uids.datasets.frames.adopted import column_names, in_order
+from uids.datasets.units import Units
 from uids.errors import UidsError
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Data:
     X that are "train", "validation" and "test" where all of them lie in it; what is left out is
     split off the training rows. ``encoding`` is how a table became X.
     ``steps`` are a fitted transformer that X has been through since. ``used`` are the columns of
-    the source that X has, where it has not all of them.
+    the source that X has, where it has not all of them. ``units`` tell what the values of X are
+    in a person's own, where nobody else does.
     """
 
     X: Any
@@ -55,6 +57,14 @@ class Data:
     encoding: Encoding | None = None
     steps: Transformer | None = None
     used: npt.NDArray[np.int64] | None = None
+    units: Units | None = None
+
+    @property
+    def own_units(self) -> Units | None:
+        """Of the columns that X has now."""
+        if self.steps is not None or self.used is not None:
+            return None
+        return self.units if self.encoding is None else self.encoding.encoder
 
     @property
     def separate(self) -> Parts:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from uids.datasets.formats.roles import Roles
 from uids.datasets.formats.table import Table
+from uids.datasets.units import Own
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class RowEncoder(Protocol):
 
     def features(self) -> list[str] | None:
         """The names of X's columns, where they have some."""
+        ...
+
+    def own_value(self, feature: int, value: float) -> Own:
+        """What a value of X was in the table, where that can be told."""
         ...
 
 

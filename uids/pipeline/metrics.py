@@ -259,12 +259,23 @@ class Config(_MoreConfig):
     repeats: int
 
 
+class ClassMetrics(TypedDict):
+    """Of one class; the recalls are by test rows, or by validation rows where there are none."""
+
+    label: str
+    rows: int  # for training
+    dropped: int  # of these, in the first repeat
+    full_recall: float | None
+    final_recall: float | None
+
+
 class _MoreMetrics(TypedDict, total=False):
     """There in some runs only, or beyond the contract."""
 
     baselines: dict[str, Baseline]  # with test rows
     selection: SelectionMetrics  # where something was left to choose
     final: PartMeasures  # of the model to use
+    classes: list[ClassMetrics]  # where they are uneven
     conclusion: Conclusion
     labels: LabelMetrics
     backend: str

@@ -100,8 +100,9 @@ def restored(
     name, fields = str(about["model"]["name"]), dict(about["model"]["fields"])
     if about["model"]["restorable"] is not True:
         raise UidsError(
-            f"model {name!r} cannot be rebuilt from its parameters: predict in Python, with the "
-            "Result of the run; the coefficients are the array 'theta' of the file"
+            f"model {name!r} cannot be rebuilt from its parameters: predict in Python, by "
+            "result.predict_proba(rows) of the run; or put them into your network again by "
+            "torch.nn.utils.vector_to_parameters: they are the array 'theta' of the file"
         )
     width, labels, theta = int(about["width"]), arrays["labels"], arrays["theta"]
     if labels.ndim != 1 or theta.ndim != 1 or not np.isfinite(theta).all() or width < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from uids.pipeline.by_class import class_metrics
 from uids.pipeline.clock import Clock
 from uids.pipeline.components import Components
 from uids.pipeline.decide import Decided
@@ -53,6 +54,9 @@ def record(
     if decided.labels is not None:
         trusted = decided.plain.check.cleaner is True
         metrics["labels"] = describe_labels(decided.labels, trusted)
+    by_class = class_metrics(loaded, decided.full, judge.first.final, judge.kept)
+    if by_class:
+        metrics["classes"] = by_class
     if judge.baselines is not None:
         metrics["baselines"] = judge.baselines.metrics()
     if decided.selection is not None:

@@ -30,7 +30,7 @@ def positions_of(asked: Any, row: Array, ids: pa.Table | None) -> Array:
         return by_id(wanted.tolist(), name, ids[name].to_pylist())
     strange = wanted[found < 0][0]
     what = f"number {strange}" if numbers else f"id {str(strange)!r:.60}"
-    raise UidsError(f"no training row has the {what}: see the numbers in result.row")
+    raise UidsError(f"no training row has the {what}: see influence.parquet, or result.row")
 
 
 def listed(asked: Any) -> Array:
@@ -65,5 +65,6 @@ def by_id(wanted: list[Any], name: str, ids: list[Any]) -> Array:
         place.setdefault(str(each), i)
     for each in wanted:
         if str(each) not in place:
-            raise UidsError(f"no training row has the {name} {str(each)!r:.60}: see result.frame()")
+            what = f"{name} {str(each)!r:.60}"
+            raise UidsError(f"no training row has the {what}: see influence.parquet")
     return np.array([place[str(each)] for each in wanted], dtype=np.int64)

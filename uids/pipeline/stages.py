@@ -14,6 +14,7 @@ from uids.backends import AdoptedBackend, Array, Matrix
 from uids.datasets.data import Data
 from uids.datasets.formats.adopted import Transformer
 from uids.datasets.split import Part, Split, split
+from uids.datasets.units import Units
 from uids.models import AdoptedFitted, Rows
 from uids.pipeline import fit_cache
 from uids.pipeline.clock import Clock
@@ -49,6 +50,7 @@ class Loaded:
     encoding: Encoding | None  # how a table became X
     steps: Transformer | None  # what X has been through since
     used: Array | None  # the columns of the source that X has, where it has not all of them
+    units: Units | None  # what the values of X are in a person's own
 
     def labels_of(self, y: Array) -> Array:
         """The original labels of classes; numbers are what they are."""
@@ -79,6 +81,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             data.encoding,
             data.steps,
             data.used,
+            data.own_units,
         )
 
 
@@ -150,7 +153,9 @@ def fit_and_score(
             )
         else:
             influence = influence_at(curvature, train, validation, parts.solver, *options)
-        influence = replace(influence, labels=loaded.labels, features=loaded.features)
+        influence = replace(
+            influence, labels=loaded.labels, features=loaded.features, units=loaded.units
+        )
         check = known.check if known else check_validation(full, influence)
         if known is None:
             fit_cache.save(path, full.theta, influence, check)

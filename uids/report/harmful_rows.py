@@ -13,6 +13,7 @@ from typing import TypedDict, cast
 import numpy as np
 import pyarrow as pa
 
+from uids.datasets.units import shown
 from uids.report.shape import fits
 
 REASONS = "reasons.json"
@@ -28,12 +29,15 @@ COLUMNS = (
 
 
 class Feature(TypedDict):
-    """``part`` is what the feature adds to the row's influence."""
+    """``part`` is what the feature adds to the influence; ``own`` is the value in the units of
+    the person's column, where they are known."""
 
     name: str
     value: float | str | None
     typical: float | None
     part: float
+    own: float | str | None
+    own_typical: float | str | None
 
 
 class Pair(TypedDict):
@@ -188,7 +192,7 @@ def detail(
         [
             text(each.get("name")),
             value(each),
-            rounded(each.get("typical")),
+            in_own(each.get("own_typical")) or rounded(each.get("typical")),
             rounded(each.get("part")),
         ]
         for each in reason.get("features", [])
@@ -223,7 +227,17 @@ def pairs(
 
 def value(feature: Feature) -> str:
     found = feature.get("value")
+    own = in_own(feature.get("own"))
+    if own:
+        return own
     return rounded(found) if isinstance(found, int | float) else text(found)
+
+
+def in_own(own: object) -> str:
+    """In a person's own units; empty where they are not known."""
+    if isinstance(own, float | int) and not math.isfinite(own):
+        return ""
+    return text(shown(own)) if isinstance(own, float | int | str) else ""
 
 
 def rounded(number: object) -> str:

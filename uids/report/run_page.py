@@ -32,6 +32,7 @@ from uids.report.summary_csv import flat
 from uids.report.table import (
     NO_CLASSES,
     OPTIMISTIC,
+    class_table,
     column_table,
     comparison,
     conclusion_line,
@@ -104,6 +105,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "selection": selection_chart(selection) if selection else None,
         "selection_picture": walk,
         "selection_line": selection_line(metrics),
+        "classes": class_table(metrics),
         "columns": column_table(metrics["dataset"], MOST_COLUMNS),
         "files": linked,
         "config": [["key", "value"], *config_rows(metrics)],

@@ -120,6 +120,29 @@ def baseline_table(metrics: Metrics) -> list[list[str]]:
     return rows
 
 
+def class_table(metrics: Metrics) -> list[list[str]]:
+    """Of each class the training rows, how many of them were dropped, and the recall: the head and
+    the lines; empty where the classes are even."""
+    told = metrics.get("classes", [])
+    if not told:
+        return []
+    part = "validation" if metrics["full"]["test"] is None else "test"
+    head = ["class", "training rows", "dropped", f"{part} recall, full", "model to use"]
+    return [
+        head,
+        *(
+            [
+                each["label"],
+                f"{each['rows']:,}",
+                f"{each['dropped'] / each['rows']:.1%}" if each["rows"] else "",
+                number(each["full_recall"]),
+                number(each["final_recall"]),
+            ]
+            for each in told
+        ),
+    ]
+
+
 def column_table(dataset: DatasetMetrics, most: int = MOST_COLUMNS) -> list[list[str]]:
     """What was made of the columns of a table: the head and the lines; none where it was none."""
     told = dataset.get("columns", [])
@@ -196,6 +219,8 @@ def run_table(metrics: Metrics, folder: Path) -> str:
     tables = [conclusion_line(metrics), "", columns(comparison(metrics)), ""]
     if metrics.get("baselines"):
         tables += [columns(baseline_table(metrics)), ""]
+    if metrics.get("classes"):
+        tables += [columns(class_table(metrics)), ""]
     if metrics["dataset"].get("columns"):
         tables += [columns(column_table(metrics["dataset"])), ""]
     sentences = [

@@ -3,8 +3,8 @@
 By features: φ_i = −Σ_k r_ik x_iᵀ s_k, so that the part of feature j is −x_ij Σ_k r_ik s_jk, and the
 parts sum to φ_i with that of the intercepts. Which of them *explain* the row is another matter. A
 feature that is large in every row has a large part in every row; and a value that is nonsense often
-has a small one, since the model has learnt to mistrust its column. So values beyond what is typical
-(``uids/scoring/typical.py``) come first, the strangest before the others; then the features by what
+has a small one, since the model has learnt to mistrust its column. So values that are strange
+(``uids/scoring/strange.py``) come first, the strangest before the others; then the features by what
 their part is beyond that of a typical value, −(x_ij − typical) Σ_k r_ik s_jk.
 """
 
@@ -24,6 +24,7 @@ from uids.scoring.neighbours import rows_wanted as wanted_near
 from uids.scoring.predicted import dropped_rows
 from uids.scoring.reason import FeaturePart, Neighbour, Pair, Parts, Reason
 from uids.scoring.row_steps import Index, RowSteps, blocks, loo_of_label, pairs_of, row_positions
+from uids.scoring.strange import TRUSTED, Trusted, trusted_values
 from uids.scoring.typical import FEW_COLUMNS, Typical, dense, typical_values
 from uids.scoring.typical import rows_wanted as wanted_typical
 from uids.system.streams import Stream, generator
@@ -141,6 +142,8 @@ class Explainer:
         A = slopes[0][:, typical.columns]
         distance = typical.distance(X, rows.strata)
         strange = typical.strangeness(distance)
+        if self.trusted is not None:
+            strange = self.trusted.strangeness(X, rows.y, strange)
         beyond = -distance * A * np.sign(found.phi[part])[:, None]
         own = -X * A
         features: list[tuple[FeaturePart, ...]] = []
@@ -151,7 +154,7 @@ class Explainer:
             values = X[r, order], typical.median[rows.strata[r], order], own[r, order]
             features.append(
                 tuple(
-                    FeaturePart(self._feature(column), float(x), float(usual), float(p))
+                    self._feature(int(column), float(x), float(usual), float(p))
                     for column, x, usual, p in zip(columns, *values, strict=True)
                 )
             )
@@ -180,20 +183,36 @@ class Explainer:
             return float(y)
         return int(y) if labels is None else labels[int(y)]
 
-    def _feature(self, column: int) -> str:
-        names = self.found.features
-        return f"column {column}" if names is None else names[column]
+    def _feature(self, column: int, value: float, typical: float, part: float) -> FeaturePart:
+        names, units = self.found.features, self.found.units
+        name = f"column {column}" if names is None else names[column]
+        if units is None:
+            return FeaturePart(name, value, typical, part)
+        own = units.own_value(column, value), units.own_value(column, typical)
+        return FeaturePart(name, value, typical, part, *own)
+
+    @cached_property
+    def harmless(self) -> Rows:
+        """Some of the other training rows that do not harm."""
+        train, others = self.found.train, self.found.phi <= 0
+        others[self.index] = False
+        return train.take(self._some(others if others.any() else ~others, wanted_typical(train)))
 
     @cached_property
     def typical(self) -> Typical:
-        """Over other rows that do not harm; of many sparse columns, those that the rows have."""
-        train, others = self.found.train, self.found.phi <= 0
-        others[self.index] = False
-        sample = self._some(others if others.any() else ~others, wanted_typical(train))
-        columns = None
+        """Of harmless rows; of many sparse columns, those that the rows have."""
+        train, columns = self.found.train, None
         if train.X.sparse and train.X.shape[1] > FEW_COLUMNS:
             columns = np.unique(train.X.rows(self.index).fetch().indices).astype(np.int64)
-        return typical_values(train.take(sample), columns)
+        return typical_values(self.harmless, columns)
+
+    @cached_property
+    def trusted(self) -> Trusted | None:
+        validation = self.found.validation
+        if len(validation) < TRUSTED:
+            return None
+        sample = self._some(np.ones(len(validation), bool), wanted_typical(validation))
+        return trusted_values(validation.take(sample), self.harmless, self.typical.columns)
 
     def _some(self, mask: Array, most: int) -> Index:
         """These rows, or as many of them as are wanted, by chance."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from uids.backends import Array
+from uids.datasets.units import Units
 from uids.errors import UidsError
 from uids.models import Curvature, RowForms, Rows
 from uids.scoring.explain import explain
@@ -46,6 +47,7 @@ class Influence:
     tuning: Norms = NORMS
     labels: Array | None = None  # the original label of each class
     features: Sequence[str] | None = None  # the names of the columns
+    units: Units | None = None  # what the values of X are in a person's own
 
     @cached_property
     def identity_error(self) -> float:

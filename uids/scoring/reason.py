@@ -6,17 +6,27 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from uids.backends import Array
+from uids.datasets.units import Own, shown
 
 
 @dataclass(frozen=True)
 class FeaturePart:
     """One feature's part of φ_i. ``value`` is what the model sees: standardised, or encoded, where
-    the data set does that."""
+    the data set does that; ``own`` is the same in the units of the person's column, where they are
+    known."""
 
     name: str
     value: float
     typical: float  # the median over rows of the same label that do not harm
     part: float
+    own: Own = None
+    own_typical: Own = None
+
+    def __str__(self) -> str:
+        value, typical = f"{self.value:.4g}", f"{self.typical:.4g}"
+        if self.own is not None and self.own_typical is not None:
+            value, typical = shown(self.own), shown(self.own_typical)
+        return f"{self.name} = {value} (typically {typical})"
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,7 @@ class Reason:
         words = [f"row {self.row} ({self.label}) {verb}: φ = {self.influence:.4g}"]
         if self.loo_probability is not None:
             words.append(f"the model without it gives its label {self.loo_probability:.1%}")
-        words += [
-            f"{f.name} = {f.value:.4g} (typically {f.typical:.4g})" for f in self.features[:2]
-        ]
+        words += [str(feature) for feature in self.features[:2]]
         if self.hurts:
             hurt = ", ".join(str(pair.row) for pair in self.hurts)
             words.append(f"hurts validation rows {hurt}")

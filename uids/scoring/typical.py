@@ -11,7 +11,8 @@ are left unexplained). Else it is |z_j|.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,16 @@ class Typical:
     def distance(self, X: Array, y: npt.NDArray[np.int64]) -> Array:
         """x − typical, (rows, c)."""
         return X - self.median[y]
+
+    def in_parts(self, width: int) -> Iterator[Typical]:
+        """Of at most so many columns each; those that are compared with others stay together."""
+        if self.precision is not None or len(self.columns) <= width:
+            yield self
+            return
+        for first in range(0, len(self.columns), width):
+            part = slice(first, first + width)
+            columns, median = self.columns[part], self.median[:, part]
+            yield replace(self, columns=columns, median=median, spread=self.spread[part])
 
     def strangeness(self, distance: Array) -> Array:
         """In spreads, (rows, c)."""

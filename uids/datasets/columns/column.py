@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from uids.datasets.units import Own
+
 Array = npt.NDArray[Any]
 Plain = dict[str, Any]  # of JSON's own types
 
@@ -68,6 +70,10 @@ class Column(ABC):
     def numbers(self, cells: Cells) -> list[Array]:
         """(n,) each."""
         return []
+
+    def own_value(self, value: float) -> Own:
+        """What this value of its number in X was in the table."""
+        return None
 
     def codes(self, cells: Cells) -> list[Array]:
         """(n,) each, in [0, width); −1 for a value that was not learned."""

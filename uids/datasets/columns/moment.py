@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from uids.datasets.columns.column import Array, Cells, Column, State
-from uids.datasets.columns.number import Moments
+from uids.datasets.columns.number import MISSING, Moments
+from uids.datasets.units import Own
 
-DAY = 24 * 3600 * 10**6  # microseconds
+SECONDS = 24 * 3600  # of a day
+DAY = SECONDS * 10**6  # microseconds
 ROWS_EACH = 30  # rows for each month, day of the week or hour, below which it tells too little
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -49,6 +51,14 @@ class Moment(Column):
 
     def numbers(self, cells: Cells) -> list[Array]:
         return [self.days.scaled(days_of(cells))]
+
+    def own_value(self, value: float) -> Own:
+        days = self.days.unscaled(value)
+        if days is None:
+            return MISSING
+        moment = np.datetime64(round(days * SECONDS), "s")
+        day = moment.astype("datetime64[D]")
+        return str(day if moment == day else moment.astype("datetime64[m]")).replace("T", " ")
 
     def codes(self, cells: Cells) -> list[Array]:
         found = []

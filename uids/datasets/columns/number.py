@@ -8,6 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from uids.datasets.columns.column import Array, Cells, Column, State
+from uids.datasets.columns.serial import FirstValues
+from uids.datasets.units import Own, without_rounding
+
+FLAG = "true/false"  # the kind of such columns
+MISSING = "missing"
 
 
 @dataclass
@@ -46,6 +51,14 @@ class Moments:
         scaled = (values - self.mean) / np.sqrt(self.squares / self.count)
         return np.where(np.isnan(scaled), 0.0, scaled)
 
+    def unscaled(self, value: float) -> float | None:
+        """The inverse; None where x was missing, of which alone exactly 0 is made (but for the
+        one value that may be equal to the mean)."""
+        if self.missing and value == 0:
+            return None
+        deviation = 0.0 if self.constant else float(np.sqrt(self.squares / self.count))
+        return without_rounding(self.mean + value * deviation)
+
     def note(self) -> str:
         parts = [f"{self.missing:,} missing, as the mean"] if self.missing else []
         if self.count and self.constant:
@@ -71,9 +84,17 @@ class Number(Column):
 
     def __post_init__(self) -> None:
         self.seen = Moments()
+        self.first = FirstValues()
+        self.id_hint = ""  # where it looks like an id
+        self.is_id = False  # … and one can be sure
 
     def learn(self, cells: Cells) -> None:
         self.seen.learn(cells)
+        self.first.learn(cells)
+
+    def finish(self) -> None:
+        self.id_hint, self.is_id = self.first.told()
+        self.first = FirstValues()
 
     @property
     def number_count(self) -> int:
@@ -82,17 +103,25 @@ class Number(Column):
     def numbers(self, cells: Cells) -> list[Array]:
         return [self.seen.scaled(cells)]
 
+    def own_value(self, value: float) -> Own:
+        own = self.seen.unscaled(value)
+        if own is None:
+            return MISSING
+        return ("true" if own > 0.5 else "false") if self.kind == FLAG else own
+
     def names(self) -> tuple[list[str], list[str], list[str]]:
         return [self.name], [], []
 
     def note(self) -> str:
-        return self.seen.note()
+        hint = f"{self.id_hint} dataset.id={self.name}" if self.id_hint else ""
+        return "; ".join(words for words in (self.seen.note(), hint) if words)
 
     def state(self) -> State:
-        return self.seen.state()
+        return State({"id_hint": self.id_hint}, self.seen.state().arrays)
 
     @classmethod
     def restored(cls, name: str, kind: str, state: State) -> Number:
         column = cls(name, kind)
         column.seen = Moments.restored(state)
+        column.id_hint = str(state.values.get("id_hint", ""))
         return column

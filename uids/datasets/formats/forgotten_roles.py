@@ -1,14 +1,16 @@
-"""Columns to learn from that are rather ids or parts: refused by name."""
+"""Columns to learn from that are rather ids or parts: refused by name, or told of."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from uids.datasets.columns.category import Category
 from uids.datasets.columns.column import Column
+from uids.datasets.columns.number import Number
 from uids.datasets.formats.roles import CODES, PARTS
 from uids.datasets.formats.table import Table
-from uids.errors import UidsError
+from uids.errors import UidsError, UidsWarning
 
 
 def refuse_ids(table: Table, columns: Sequence[Column]) -> None:
@@ -25,6 +27,20 @@ def refuse_ids(table: Table, columns: Sequence[Column]) -> None:
                 f"{name}: {column.distinct:,} values in {column.rows:,} rows; an id? "
                 f"{table.setting('id', name)} or {table.setting('drop', name, many=True)}; words? "
                 f"{table.setting('text', name, many=True)}{also}"
+            )
+
+
+def warn_of_ids(table: Table, columns: Sequence[Column]) -> None:
+    """Columns of whole numbers that count the rows, or go up from row to row: one can learn from
+    them, and should not."""
+    for column in columns:
+        if isinstance(column, Number) and column.is_id:
+            name = column.name
+            warnings.warn(
+                f"{name}: {column.id_hint} {table.setting('id', name)} or "
+                f"{table.setting('drop', name, many=True)}",
+                UidsWarning,
+                stacklevel=2,
             )
 
 

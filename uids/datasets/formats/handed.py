@@ -26,6 +26,7 @@ from uids.datasets.formats.labels import Labels
 from uids.datasets.formats.roles import Roles, same_columns
 from uids.datasets.formats.table import Table
 from uids.datasets.formats.table_encoding import Beside, id_table, part_rows
+from uids.datasets.units import Own
 from uids.errors import Blame, UidsError
 
 Indices = npt.NDArray[np.int64]
@@ -65,6 +66,9 @@ class Handed:
 
     def features(self) -> list[str] | None:
         return self.named
+
+    def own_value(self, feature: int, value: float) -> Own:
+        return None
 
     def state(self) -> State:
         about = {"roles": self.roles.state(), "width": self.width, "named": self.named}

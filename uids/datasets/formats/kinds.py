@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-NUMBER, FLAG, TEXT = "number", "true/false", "text"
+from uids.datasets.columns.number import FLAG as FLAG
+
+NUMBER, TEXT = "number", "text"
 ISO, ISO_NANOSECONDS, ISO_ZONE = "date", "date with nanoseconds", "date with a time zone"
 # The last two can be told apart by a day beyond 12 only; see ``settled``.
 BY_FORMAT = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")

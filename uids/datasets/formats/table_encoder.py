@@ -23,11 +23,12 @@ from uids.datasets.columns.moment import Moment
 from uids.datasets.columns.number import Number
 from uids.datasets.columns.words import Words
 from uids.datasets.encoding import ColumnNote
-from uids.datasets.formats.forgotten_roles import refuse_ids, refuse_parts
+from uids.datasets.formats.forgotten_roles import refuse_ids, refuse_parts, warn_of_ids
 from uids.datasets.formats.kinds import ALL, FLAG, MOMENTS, NUMBER, TEXT, kind_of, read_as, tidy
 from uids.datasets.formats.roles import Roles, part_codes
 from uids.datasets.formats.table import Columns, Kinds, Table
 from uids.datasets.parsed import stacked
+from uids.datasets.units import Own
 from uids.errors import UidsError, UidsWarning, one_line
 
 Array = npt.NDArray[Any]
@@ -143,6 +144,14 @@ class TableEncoder:
             return None
         return [name for form in range(3) for names in known for name in names[form]]
 
+    def own_value(self, feature: int, value: float) -> Own:
+        """A number or a date as the table has it; yes or no for a column of 0/1; None for words."""
+        numbers = [column for column in self.columns for _ in range(column.number_count)]
+        if feature < len(numbers):
+            return numbers[feature].own_value(value)
+        codes = sum(sum(column.code_widths) for column in self.columns)
+        return ("yes" if value else "no") if feature < len(numbers) + codes else None
+
     def notes(self) -> list[ColumnNote]:
         """What was made of each column of the table."""
         roles = self.roles
@@ -200,6 +209,7 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
         refuse_parts(train, encoder.columns)
     for column in encoder.columns:
         column.finish()
+    warn_of_ids(train, encoder.columns)
     return encoder
 
 

@@ -16,7 +16,7 @@ from uids.datasets.formats.table_encoding import EncodedTables, encode
 from uids.datasets.parsed import kept
 from uids.errors import UidsError, require
 
-ENCODING = 3  # of what is kept; raise it when a column becomes something else
+ENCODING = 4  # of what is kept; raise it when a column becomes something else
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from uids.datasets.data import Data
 from uids.datasets.public.embedded import embedded
+from uids.datasets.units import Standardised
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class BreastCancer:
 
     def load(self) -> Data:
         X, y, features = embedded("breast_cancer")
-        if self.scale:
-            X = (X - X.mean(axis=0)) / X.std(axis=0)
-        return Data(X, y, features=features)
+        if not self.scale:
+            return Data(X, y, features=features)
+        units = Standardised(X.mean(axis=0), X.std(axis=0))
+        return Data((X - units.mean) / units.deviation, y, features=features, units=units)
