@@ -23,8 +23,10 @@ def class_metrics(
     loaded: Loaded, full: Fitted, final: Fitted, kept: npt.NDArray[np.bool_]
 ) -> list[ClassMetrics]:
     """One line a class, by the test rows, or by the validation rows where there are none; none
-    where the classes are even."""
+    where the classes are even, or where there are none."""
     classes, y = loaded.train.classes, loaded.train.y
+    if not classes:
+        return []
     counts = np.bincount(y, minlength=classes)
     if not are_uneven(counts):
         return []
