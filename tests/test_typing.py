@@ -65,7 +65,7 @@ BEHIND = {
         "uids.backends.torch:TorchMatrix",
         "uids.backends.stacked:Stacked",
         "uids.backends.adopted:AdoptedMatrix",
-        "uids.backends.adopted:GuardedMatrix",
+        "uids.backends.guarded:GuardedMatrix",
     ],
     "uids.models.torch.scores:ScoreFunction": [
         "uids.models.torch.scores:LinearScores",
