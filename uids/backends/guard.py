@@ -61,15 +61,15 @@ class Looks:
         """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
         that are not finite need not be so either."""
         with self.blame:
-            array = np.asarray(value)
-        if array.dtype == np.float32:
+            single = np.asarray(value).dtype == np.float32
+        if single:
             raise ComponentError(
                 f"{self.blame.who} gave {what} in float32 where float64 is needed: fits and solves "
                 "are exact to more digits than it has"
             )
         look = what not in self.seen and all_finite(given)
         self.seen.add(what)
-        return writable(handed(array, shape, what, self.blame, finite=look))
+        return writable(handed(value, shape, what, self.blame, finite=look))
 
 
 def try_products(matrix: Matrix, blame: Blame) -> None:
@@ -108,11 +108,11 @@ def try_products(matrix: Matrix, blame: Blame) -> None:
     for what, product, given, right in trials:
         before = [array.copy() for array in given]
         found = product(*given)
+        if not all(np.array_equal(a, b) for a, b in zip(given, before, strict=True)):
+            raise ComponentError(f"{blame.who} changes what it is given, in the product {what}")
         found = found if isinstance(found, tuple) else (found,)
         for is_, should_be in zip(found, right, strict=True):
             refuse_wrong(is_, should_be, what, blame)
-        if not all(np.array_equal(a, b) for a, b in zip(given, before, strict=True)):
-            raise ComponentError(f"{blame.who} changes what it is given, in the product {what}")
 
 
 def refuse_wrong(found: Array, right: Array, what: str, blame: Blame) -> None:

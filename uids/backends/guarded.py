@@ -114,7 +114,7 @@ class GuardedMatrix(Matrix):
         with self.blame:
             return GuardedMatrix(self.matrix.columns(index), self.guard)
 
-    def like(self, X: Any) -> Matrix:
+    def like(self, X: object) -> Matrix:
         with self.blame:
             return GuardedMatrix(self.matrix.like(X), self.guard)
 

@@ -20,7 +20,7 @@ def typed(cls: type, values: Mapping[str, object], path: str = "") -> dict[str, 
     return {name: _typed(hints[name], value, path + name) for name, value in values.items()}
 
 
-def _typed(hint: Any, value: object, name: str) -> object:
+def _typed(hint: object, value: object, name: str) -> object:
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         others = [part for part in parts if part is not NoneType]
@@ -70,7 +70,7 @@ def _nested(cls: type, value: object, name: str) -> object:
     return cls(**typed(cls, value, f"{name}."))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """What ``typed`` has made, as plain values again; anything else as it is."""
     if isinstance(value, Enum):
         return value.name
