@@ -83,7 +83,7 @@ def test_the_loss_stands_under_its_own_name(result):
 
 def test_wrong_numbers_are_found(result):
     assert result.metrics["noise"]["flipped"] == result.flipped.sum() == 15
-    assert result.metrics["noise"]["loss_auc"] > 0.8
+    assert result.metrics["noise"]["loss_auc"] > 0.7
     assert result.metrics["noise"]["label_error_auc"] is None
     with pytest.raises(uids.UidsError, match="no label audit: the model is of numbers"):
         _ = result.labels

@@ -108,7 +108,7 @@ def split(
             "and keep any for training: lower split.validation or split.test"
         )
     strata = np.zeros(n, dtype=np.int64) if continuous else y[pool]
-    order, most = _order(strata, max(1, len(labels)), settings.kind, (m_validation, m_test), seed)
+    order, most = _order(strata, settings.kind, (m_validation, m_test), seed)
     m_train = most if settings.train is None else min(most, _count(settings.train, n))
     cut = n - m_validation - m_test
     # Sorted, so that a split keeps the order of the file and memory is read forwards.
@@ -121,13 +121,8 @@ def split(
         if len(rows) and name not in parts:
             parts[name] = Part("train", y[rows], rows)
     train = parts["train"]
-    if not continuous and len(np.unique(train.y)) < len(labels):
-        refuse_continuous(data.y, labels, 0)
-        absent = labels[np.setdiff1d(np.arange(len(labels)), train.y)]
-        raise UidsError(
-            f"no training row is of class {some(absent)}: give more rows of it, or "
-            "lower split.validation and split.test"
-        )
+    if not continuous:
+        refuse_absent(data.y, labels, train.y)
     validation, sources = parts["validation"], data.sources
     clean = Clean(sources["train"], train.row, train.y, validation.y, len(labels))
     noisy = add_noise(clean, noise, noise_kind, seed)
@@ -141,12 +136,10 @@ def split(
     )
 
 
-def _order(
-    y: Classes, classes: int, kind: str, held_out: tuple[int, int], seed: int
-) -> tuple[Indices, int]:
+def _order(y: Classes, kind: str, held_out: tuple[int, int], seed: int) -> tuple[Indices, int]:
     """All rows in the order in which training, validation and test rows are taken, and the most of
     them that may be training rows. ``held_out`` is how many are for validation and test."""
-    n, cut = len(y), len(y) - sum(held_out)
+    n, cut, classes = len(y), len(y) - sum(held_out), int(y.max(initial=0)) + 1
     rng = generator(seed, Stream.SPLIT)
     if kind == "random":
         return _stratified(y, classes, rng), cut
@@ -161,6 +154,17 @@ def _order(
         )
     earlier, later = (_stratified(rows, classes, rng) for rows in (y[:half], y[half:]))
     return np.concatenate([earlier, half + later]), half
+
+
+def refuse_absent(y: npt.NDArray[Any], labels: npt.NDArray[Any], train: Classes) -> None:
+    """Classes that no training row is of."""
+    absent = labels[np.setdiff1d(np.arange(len(labels)), train)]
+    if len(absent):
+        refuse_continuous(y, labels, 0)
+        raise UidsError(
+            f"no training row is of class {some(absent)}: give more rows of it, or "
+            "lower split.validation and split.test"
+        )
 
 
 def refuse_continuous(y: npt.NDArray[Any], labels: npt.NDArray[Any], most: int) -> None:

@@ -17,10 +17,10 @@ from uids.errors import ComponentError, UidsError
 from uids.models import LOGLOSS, AdoptedFitted, Fitted, Rows
 from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
-from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures, loss_key, measured
+from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures, measured
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import HeldOut
-from uids.selection.measures import OF_CLASSES, measures_of
+from uids.selection.measures import OF_CLASSES, loss_key, measures_of
 from uids.selection.trials import fit_with
 from uids.system.statistics import standard_error, t_interval
 

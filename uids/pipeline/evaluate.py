@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from uids.backends import Array
 from uids.models import LOGLOSS, Fitted, Rows
-from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics, loss_key
+from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
 from uids.scoring.scores import Scores
+from uids.selection.measures import loss_key
 from uids.system.statistics import ranks
 
 ROUNDING = 1e-13  # of a sum of squares, relative to all of them

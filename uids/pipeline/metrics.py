@@ -5,29 +5,21 @@ At run time all of these are plain dictionaries. A number that is not finite is 
 
 from __future__ import annotations
 
-import re
 from typing import Literal, TypedDict, cast
 
 from uids.pipeline.dataset_metrics import DatasetMetrics
 
 Part = Literal["validation", "test"]
 PARTS: tuple[Part, ...] = ("validation", "test")
-Measure = Literal["logloss", "accuracy", "auc"]
-MEASURES: tuple[Measure, ...] = ("logloss", "accuracy", "auc")
+MEASURES = ("logloss", "accuracy", "auc")
 
 # A component's ``name`` and the values of its fields, which are whatever its author declared.
 ComponentConfig = dict[str, object]
 
 
-def loss_key(name: str) -> str:
-    """By which a loss stands in files: "squared error" ↦ squared_error."""
-    return re.sub(r"\W+", "_", name.lower()).strip("_")
-
-
 class PlainMeasures(TypedDict):
-    """Means over some rows. The AUC is null where the rows are all of one class; of a model of
-    numbers all of them are. The loss of a model that is no logloss stands beside them by its own
-    key, which is that of ``loss`` in the metrics."""
+    """Means over some rows. The AUC is null where the rows are all of one class, and all are for a
+    model of numbers. A loss that is no logloss stands beside them, by its ``loss_key``."""
 
     logloss: float | None
     accuracy: float | None
@@ -35,8 +27,7 @@ class PlainMeasures(TypedDict):
 
 
 class Measures(PlainMeasures):
-    # δ of the χ² ball, as "0.1" ↦ the worst logloss over it
-    worst_case_logloss: dict[str, float] | None
+    worst_case_logloss: dict[str, float] | None  # δ of the χ² ball, as "0.1" ↦ the worst over it
 
 
 def measured(measures: PlainMeasures, key: str) -> float | None:
@@ -46,9 +37,8 @@ def measured(measures: PlainMeasures, key: str) -> float | None:
 
 def shown_measures(metrics: Metrics) -> list[str]:
     """By name, the loss of the model first: of a model of numbers that alone."""
-    loss, classes = loss_of(metrics), metrics["dataset"]["classes"]
-    others = [name for name in MEASURES if name != loss] if classes else []
-    return [loss, *others]
+    loss = loss_of(metrics)
+    return [loss, *(n for n in MEASURES if n != loss and metrics["dataset"]["classes"])]
 
 
 def loss_of(metrics: Metrics) -> str:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uids.pipeline.metrics import (
-    Metrics,
-    PlainMeasures,
-    loss_key,
-    loss_of,
-    measured,
-    shown_measures,
-)
+from uids.pipeline.metrics import Metrics, PlainMeasures, loss_of, measured, shown_measures
 from uids.scoring.shown import KEPT, OTHER, draw_influence, most_harmful
-from uids.selection.measures import loss_text
+from uids.selection.measures import loss_key, loss_text
 from uids.system.display import paragraph, table
 
 if TYPE_CHECKING:

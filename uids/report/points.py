@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from uids.pipeline.metrics import Part, loss_key
+from uids.pipeline.metrics import Part
 from uids.report.section import Section
 from uids.report.seeds import SEEDS, averaged, seeds_section
 from uids.report.summary_csv import Line, judged_by, part_of, varying
 from uids.report.sweep_charts import best_line, sweep_charts
 from uids.report.sweep_figure import curve_label, sweep_figure
 from uids.report.table import change, number
+from uids.selection.measures import loss_key
 
 ERRORS = (
     "± draws: the standard error of the subset's mean over its draws. ± rows: that of the "

@@ -9,7 +9,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.models import LOGLOSS
-from uids.pipeline.metrics import Baseline, SelectionMetrics, loss_key
+from uids.pipeline.metrics import Baseline, SelectionMetrics
 from uids.report.chart import (
     HARM,
     KEPT,
@@ -28,6 +28,7 @@ from uids.report.chart import (
 )
 from uids.report.figures import binned, chosen_point, selection_lines
 from uids.report.table import trained_on
+from uids.selection.measures import loss_key
 from uids.system.visible import visible
 
 LEAST = 0.5  # rows: where a bar on the logarithmic axis begins, so that one row has a height

@@ -17,7 +17,6 @@ from uids.pipeline.metrics import (
     Metrics,
     Part,
     PlainMeasures,
-    loss_key,
     loss_of,
     measured,
     shown_measures,
@@ -44,7 +43,7 @@ from uids.report.table import (
     trained_on,
     what_is_wrong,
 )
-from uids.selection.measures import loss_text
+from uids.selection.measures import loss_key, loss_text
 from uids.system.files import plain, write_text
 
 ALONE = ("auc", LOGLOSS)  # without a difference, where they are not the loss of the model

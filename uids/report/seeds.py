@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from uids.pipeline.metrics import loss_key
 from uids.report.section import Section
 from uids.report.summary_csv import Line, judged_by, lines_have, part_of
 from uids.report.table import change, number
+from uids.selection.measures import loss_key
 from uids.system.statistics import standard_error
 
 # Keys over whose values a mean says more than each of them.

@@ -15,13 +15,13 @@ from uids.pipeline.metrics import (
     Metrics,
     NoRun,
     Part,
-    loss_key,
     loss_of,
     measured,
 )
 from uids.report.plain import plain_cell
 from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats
+from uids.selection.measures import loss_key
 
 # Keys of a config that change no result, so that no sweep is over them.
 IDLE = ("cache", "download", "report")

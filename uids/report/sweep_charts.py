@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from uids.pipeline.metrics import loss_key
 from uids.report.chart import (
     FAINT,
     HARM,
@@ -24,6 +23,7 @@ from uids.report.chart import (
 from uids.report.seeds import MeanLine
 from uids.report.summary_csv import Line, judged_by, lines_have
 from uids.report.sweep_figure import WIDE, by_other_keys, curve_label, numeric_values, panels_of
+from uids.selection.measures import loss_key
 from uids.system.visible import visible
 
 SMALL = 200  # pixels of height of one of several charts

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Sequence
 from itertools import product
 
-from uids.pipeline.metrics import loss_key
 from uids.report.seeds import SEEDS, MeanLine, averaged
 from uids.report.summary_csv import IDLE, Line, judged_by, part_of, varying
 from uids.report.sweep_charts import best_line
 from uids.report.sweep_figure import curve_label
 from uids.report.table import change, number
+from uids.selection.measures import loss_key
 
 # Losses of points that differ in one of these are of different problems: neither is the better.
 PROBLEM = ("dataset", "split", "noise", "noise_kind")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uids.pipeline.metrics import PARTS, loss_key
+from uids.pipeline.metrics import PARTS
 from uids.report.figures import GREY, new_figure, shared_legend
 from uids.report.summary_csv import Line, judged_by
+from uids.selection.measures import loss_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,11 @@ OF_CLASSES = ("accuracy", "auc")  # measures that are no loss
 def measure_name(metric: str, loss_name: str) -> str:
     """What is measured: ``choose.metric``, in which "logloss" stands for the loss of the model."""
     return metric if metric in OF_CLASSES else loss_name
+
+
+def loss_key(name: str) -> str:
+    """By which a loss stands in files: "squared error" ↦ squared_error."""
+    return re.sub(r"\W+", "_", name.lower()).strip("_")
 
 
 def measures_of(loss_name: str, classes: bool) -> list[str]:
