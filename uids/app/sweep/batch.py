@@ -159,7 +159,8 @@ def run_point(todo: Todo, root: Root, sweep: Path, kept: Kept) -> None:
     folder, here = sweep / todo.run, os.getcwd()
     with failure_on_record(folder, todo.config, " ".join(todo.overrides)):
         config = root.of(todo, sweep)
-        HydraConfig.instance().cfg = config  # for references as ${hydra:job.num}
+        known: Any = HydraConfig.instance()  # annotated as if it held Hydra's node alone
+        known.cfg = config  # for references as ${hydra:job.num}
         folder.mkdir(parents=True, exist_ok=True)
         configure_log(config.hydra.job_logging, config.hydra.verbose)
         root.write(folder)
