@@ -216,6 +216,8 @@ def test_a_fused_product_of_a_backend_is_used(fitted):
             return kernel
 
     rows = Rows(adopt(Fused(), train.X.fetch()), train.y, train.classes)
+    rows.X.prepare()
+    calls.clear()  # those by which the products were tried
     for V in np.random.default_rng(0).standard_normal((2, len(model.theta), 3)):
         for v in (V, V[:, 0]):
             np.testing.assert_allclose(
