@@ -17,7 +17,8 @@ from uids.errors import ComponentError, UidsError
 from uids.models import LOGLOSS, AdoptedFitted, Fitted, Rows
 from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
-from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures, measured
+from uids.pipeline.measured import measured
+from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import HeldOut
 from uids.selection.measures import OF_CLASSES, loss_key, measures_of

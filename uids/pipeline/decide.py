@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from uids.backends import Array
 from uids.models import AdoptedFitted, AdoptedModel
@@ -67,9 +68,8 @@ def decide(
     wanted = left_open(parts.model, parts.sampler, settings)
     begun = replace(parts, model=parts.model.at_C(number_C(AUTO))) if wanted.C else parts
     kept = Kept() if kept is None else kept
-    plain = scored = kept.fit(
-        begun, settings, loaded, lambda: fit_and_score(begun, settings, loaded, clock)
-    )
+    fit = partial(fit_and_score, begun, settings, loaded, clock)
+    plain = scored = kept.fit(begun, settings, loaded, fit)
     selection, tuned, model = None, None, begun.model
     candidate = given(settings, parts.sampler)
     if wanted:
@@ -86,24 +86,20 @@ def decide(
         candidate = selection.pick.candidate
         if candidate.C not in (None, model.C):
             model = model.at_C(number_C(candidate.C or AUTO))
-            scored = fit_and_score(
-                replace(parts, model=model), settings, loaded, clock, start=plain.full
-            )
+            at_C = replace(parts, model=model)
+            scored = fit_and_score(at_C, settings, loaded, clock, start=plain.full)
     if selection is not None and wanted.C and wanted.weight and wanted.ratio:
         tuned = selection.tuned.candidate
     elif loaded.test is not None and worth_tuning(loaded, plain, bool(wanted)):
         with clock.stage("choose"):
             tuned = tuned_alone(begun, settings, plain, candidate)
     with clock.stage("influence"):
-        weight = audit_weight(plain, candidate)
-        scores = scored.scores(reference(model, scored, loaded, weight))
+        audited = reference(model, scored, loaded, audit_weight(plain, candidate))
+        scores = scored.scores(audited)
         labels = scores.labels if loaded.train.classes else None
     with clock.stage("sample"):
-        sampler = candidate.sampler
-        if candidate.alpha is not None:
-            sampler = sampler.at_alpha(candidate.alpha, scores)
-        probability = sampler.probabilities(scores)
-        bound = sampler.gradient_bound(scores)
+        sampler = sampler_of(candidate, scores)
+        probability, bound = sampler.probabilities(scores), sampler.gradient_bound(scores)
     return Decided(
         plain,
         scored,
@@ -121,6 +117,13 @@ def decide(
         selection,
         tuned,
     )
+
+
+def sampler_of(candidate: Candidate, scores: Scores) -> AdoptedSampler:
+    """With the α that was chosen, where one was."""
+    if candidate.alpha is None:
+        return candidate.sampler
+    return candidate.sampler.at_alpha(candidate.alpha, scores)
 
 
 def tuned_alone(

@@ -5,7 +5,7 @@ At run time all of these are plain dictionaries. A number that is not finite is 
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict, cast
+from typing import Literal, TypedDict
 
 from uids.pipeline.dataset_metrics import DatasetMetrics
 
@@ -28,22 +28,6 @@ class PlainMeasures(TypedDict):
 
 class Measures(PlainMeasures):
     worst_case_logloss: dict[str, float] | None  # δ of the χ² ball, as "0.1" ↦ the worst over it
-
-
-def measured(measures: PlainMeasures, key: str) -> float | None:
-    """One of the measures, or the loss by its key."""
-    return cast("dict[str, float | None]", measures).get(key)
-
-
-def shown_measures(metrics: Metrics) -> list[str]:
-    """By name, the loss of the model first: of a model of numbers that alone."""
-    loss = loss_of(metrics)
-    return [loss, *(n for n in MEASURES if n != loss and metrics["dataset"]["classes"])]
-
-
-def loss_of(metrics: Metrics) -> str:
-    """The name of the loss that the model was fitted by, and is judged by."""
-    return metrics.get("loss", "logloss")
 
 
 class PartMeasures(TypedDict):

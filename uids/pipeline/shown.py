@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uids.pipeline.metrics import Metrics, PlainMeasures, loss_of, measured, shown_measures
+from uids.pipeline.measured import loss_of, measured, shown_measures
+from uids.pipeline.metrics import Metrics, PlainMeasures
 from uids.scoring.shown import KEPT, OTHER, draw_influence, most_harmful
 from uids.selection.measures import loss_key, loss_text
 from uids.system.display import paragraph, table

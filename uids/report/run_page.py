@@ -12,15 +12,8 @@ import pyarrow as pa
 
 from uids.models import LOGLOSS
 from uids.pipeline.describe import MOST_COLUMNS
-from uids.pipeline.metrics import (
-    Baseline,
-    Metrics,
-    Part,
-    PlainMeasures,
-    loss_of,
-    measured,
-    shown_measures,
-)
+from uids.pipeline.measured import loss_of, measured, shown_measures
+from uids.pipeline.metrics import Baseline, Metrics, Part, PlainMeasures
 from uids.pipeline.plan import target_words
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, id_names, share, text

@@ -8,16 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uids.models import LOGLOSS
-from uids.pipeline.metrics import (
-    MEASURES,
-    PARTS,
-    FailedRun,
-    Metrics,
-    NoRun,
-    Part,
-    loss_of,
-    measured,
-)
+from uids.pipeline.measured import loss_of, measured
+from uids.pipeline.metrics import MEASURES, PARTS, FailedRun, Metrics, NoRun, Part
 from uids.report.plain import plain_cell
 from uids.report.sweep_file import PlannedPoint
 from uids.report.table import error_over_repeats

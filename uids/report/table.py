@@ -7,7 +7,8 @@ from pathlib import Path
 
 from uids.models import LOGLOSS
 from uids.pipeline.dataset_metrics import DatasetMetrics
-from uids.pipeline.metrics import PARTS, Metrics, Part, loss_of, measured, shown_measures
+from uids.pipeline.measured import loss_of, measured, shown_measures
+from uids.pipeline.metrics import PARTS, Metrics, Part
 from uids.scoring.influence import TRUSTED
 from uids.selection.measures import loss_key, loss_text
 from uids.system.statistics import standard_error

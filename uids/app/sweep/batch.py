@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import Any, cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Quote, QuotedString
@@ -160,9 +160,9 @@ def run_point(todo: Todo, root: Root, sweep: Path, kept: Kept) -> None:
     folder, here = sweep / todo.run, os.getcwd()
     with told(folder) as tell:
         with failure_on_record(folder, todo.config, " ".join(todo.overrides)):
-            config: Any = root.of(todo, sweep)
+            config = root.of(todo, sweep)
             tell(reporter_of(config))
-            HydraConfig.instance().cfg = config  # for references as ${hydra:job.num}
+            HydraConfig.instance().cfg = cast(Any, config)  # for references as ${hydra:job.num}
             folder.mkdir(parents=True, exist_ok=True)
             configure_log(config.hydra.job_logging, config.hydra.verbose)
             root.write(folder)

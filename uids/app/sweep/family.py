@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -52,11 +52,11 @@ class Family:
                 self._now[key] = value
         if self._refers or not self._plain:
             self._plain = plain_config(self.task)
-        return copied(self._plain)
+        return cast(dict[str, Any], copied(self._plain))
 
     def takes(self, key: str) -> bool:
         """Whether a word for this key sets one value, and does nothing else."""
-        node: Any = OmegaConf.to_container(self.task, resolve=False)
+        node: object = OmegaConf.to_container(self.task, resolve=False)
         for name in key.split("."):
             if not isinstance(node, dict) or name not in node:
                 return False
@@ -81,7 +81,7 @@ def put(tree: dict[str, Any], key: str, value: object) -> None:
     tree[last] = value
 
 
-def copied(tree: Any) -> Any:
+def copied(tree: object) -> object:
     """Of dictionaries and lists; what they hold cannot be changed."""
     if isinstance(tree, dict):
         return {key: copied(child) for key, child in tree.items()}
@@ -99,7 +99,7 @@ class Word:
 
     text: str
     key: str
-    value: Any
+    value: object
     chooses: bool  # a component or an experiment, which Hydra does before it sets any value
     plain: bool  # it sets a key that is there to one value, and refers to no other
 
