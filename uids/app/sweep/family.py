@@ -55,7 +55,7 @@ class Family:
 
     def takes(self, key: str) -> bool:
         """Whether a word for this key sets one value, and does nothing else."""
-        node: Any = OmegaConf.to_container(self.task, resolve=False)
+        node: object = OmegaConf.to_container(self.task, resolve=False)
         for name in key.split("."):
             if not isinstance(node, dict) or name not in node:
                 return False
@@ -80,7 +80,7 @@ def put(tree: dict[str, Any], key: str, value: object) -> None:
     tree[last] = value
 
 
-def copied(tree: Any) -> Any:
+def copied(tree: object) -> Any:
     """Of dictionaries and lists; what they hold cannot be changed."""
     if isinstance(tree, dict):
         return {key: copied(child) for key, child in tree.items()}
@@ -98,7 +98,7 @@ class Word:
 
     text: str
     key: str
-    value: Any
+    value: object
     chooses: bool  # a component or an experiment, which Hydra does before it sets any value
     plain: bool  # it sets a key that is there to one value, and refers to no other
 

@@ -37,6 +37,6 @@ def read(name: str) -> Table:
         "digits": datasets.load_digits,
         "wine": datasets.load_wine,
     }[name]
-    loaded: Any = load()
+    loaded = load()
     names = [str(feature) for feature in loaded.feature_names]
     return np.asarray(loaded.data), np.asarray(loaded.target), names
