@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 from uids.backends import Array
 from uids.models import AdoptedFitted, AdoptedModel
@@ -58,18 +57,12 @@ class Decided:
 
 
 def decide(
-    parts: Components,
-    settings: Settings,
-    loaded: Loaded,
-    clock: Clock,
-    kept: Kept | None = None,
+    parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None = None
 ) -> Decided:
     """``kept`` has the fit of the run before, perhaps the same."""
     wanted = left_open(parts.model, parts.sampler, settings)
     begun = replace(parts, model=parts.model.at_C(number_C(AUTO))) if wanted.C else parts
-    kept = Kept() if kept is None else kept
-    fit = partial(fit_and_score, begun, settings, loaded, clock)
-    plain = scored = kept.fit(begun, settings, loaded, fit)
+    plain = scored = first_fit(begun, settings, loaded, clock, kept)
     selection, tuned, model = None, None, begun.model
     candidate = given(settings, parts.sampler)
     if wanted:
@@ -124,6 +117,15 @@ def sampler_of(candidate: Candidate, scores: Scores) -> AdoptedSampler:
     if candidate.alpha is None:
         return candidate.sampler
     return candidate.sampler.at_alpha(candidate.alpha, scores)
+
+
+def first_fit(
+    parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None
+) -> Scored:
+    """From memory, where it is that of the run before."""
+    if kept is None:
+        return fit_and_score(parts, settings, loaded, clock)
+    return kept.fit(parts, settings, loaded, lambda: fit_and_score(parts, settings, loaded, clock))
 
 
 def tuned_alone(
