@@ -99,7 +99,7 @@ def test_the_reasons_of_the_most_harmful_rows(folder):
             assert row[name] == pytest.approx(line[name])
         assert 0 < row["loo_probability"] < 1
         shapes = {
-            "features": (5, {"name", "value", "typical", "part"}),
+            "features": (5, {"name", "value", "typical", "part", "own", "own_typical"}),
             "hurts": (5, {"row", "label", "influence"}),
             "helps": (5, {"row", "label", "influence"}),
             "neighbours": (3, {"row", "label", "distance"}),
