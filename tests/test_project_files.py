@@ -29,7 +29,7 @@ def requirements(root):
         declared = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
         for words in declared["dependencies"], *declared.get("optional-dependencies", {}).values():
             found += map(Requirement, words)
-    return found
+    return [each for each in found if each.name != "uids"]  # which a plugin may need, and is here
 
 
 def read(file):

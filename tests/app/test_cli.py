@@ -159,7 +159,13 @@ def test_cfg_job_shows_every_key(cli):
     code, out, _ = cli("--cfg", "job", "sampler.alpha=3")
     assert code == 0
     shown = yaml.safe_load(out)
-    assert set(shown) == {*REGISTRIES, *Settings.__dataclass_fields__, "reporter", "sweep"}
+    assert set(shown) == {
+        *REGISTRIES,
+        *Settings.__dataclass_fields__,
+        "report",
+        "reporter",
+        "sweep",
+    }
     assert shown["sampler"] == {"name": "sigmoid", "alpha": 3.0}
 
 

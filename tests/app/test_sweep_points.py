@@ -81,7 +81,7 @@ def by_hydra(loader, config, overrides):
     """Its config in plain values, as it is and with references resolved; or that it has none."""
     try:
         composed = loader.load_sweep_config(config, list(overrides))
-        keys = [str(key) for key in composed if key not in ("hydra", "sweep")]
+        keys = [str(key) for key in composed if key not in ("hydra", "reporter", "sweep")]
         return composed, plain_config(OmegaConf.masked_copy(composed, keys))
     except Exception as error:
         return None, type(error).__name__

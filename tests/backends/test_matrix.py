@@ -221,10 +221,10 @@ def test_products_by_blas():
     X = values()
     numba = adopt(Numba(threads=2), X)
     assert isinstance(numba, DenseMatrix)
-    assert not numba.uses_blas(1)
-    assert numba.uses_blas(2)
-    assert not numba.rows(np.arange(9)).uses_blas(1)
-    assert adopt(Numba(), np.asfortranarray(X)).uses_blas(1)  # no row lies in memory as a row
+    for matrix in (numba, numba.rows(np.arange(9)), adopt(Numba(), np.asfortranarray(X))):
+        assert not matrix.uses_blas(1)
+        assert not matrix.uses_blas(2)  # small blocks by BLAS, on threads that are not BLAS's
+    assert adopt(Numpy(), X).uses_blas(1)
     sparse = adopt(Numba(threads=2), sp.csr_matrix(X))
     assert isinstance(sparse, SparseMatrix)
     assert not any(sparse.uses_blas(columns) for columns in (1, 2, 9))

@@ -188,6 +188,7 @@ def test_parts_that_a_column_does_not_name_are_split_off_its_training_rows():
         ({}, {"encoder": OneHotEncoder}, "encoder must be a transformer .* not a class"),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:serial:uids.errors.UidsWarning")
 def test_a_frame_that_cannot_be_used_is_one_line(change, roles, message):
     frame = messy()[0].assign(**change)
     with pytest.raises(uids.UidsError, match=message) as error:

@@ -68,12 +68,12 @@ def test_only_successes_are_kept(tmp_path):
     poor = CG(max_iter=2, on_failure="warn")
     uids.run(solver=poor, repeats=1)
     assert uids.run(solver=poor, repeats=1).metrics["cache"] == "miss"
-    assert not list(tmp_path.rglob("*.npz"))
+    assert not list(tmp_path.rglob("fits/*.npz"))
 
 
 def test_a_damaged_file_is_computed_again(tmp_path):
     expected = numbers(uids.run(repeats=1))
-    (file,) = tmp_path.rglob("*.npz")
+    (file,) = tmp_path.rglob("fits/*.npz")
     file.write_bytes(file.read_bytes()[:100])
     with pytest.warns(UidsWarning, match="is damaged: it is made again"):
         result = uids.run(repeats=1)
@@ -106,12 +106,12 @@ def test_a_changed_plugin_is_another_component(entry_points, tmp_path, monkeypat
 def test_the_oldest_go_when_it_is_full(tmp_path, monkeypatch):
     for C in (0.1, 0.2, 0.3):
         uids.run(model=LogisticRegression(C=C), repeats=1)
-    size = max(file.stat().st_size for file in tmp_path.rglob("*.npz"))
+    size = max(file.stat().st_size for file in tmp_path.rglob("fits/*.npz"))
     uids.run(model=LogisticRegression(C=0.1), repeats=1)  # used again: the youngest
     smaller = partial(fit_cache.save, limit=int(2.5 * size))
     monkeypatch.setattr(fit_cache, "save", smaller)
     uids.run(model=LogisticRegression(C=0.4), repeats=1)
-    assert len(list(tmp_path.rglob("*.npz"))) == 2
+    assert len(list(tmp_path.rglob("fits/*.npz"))) == 2
     assert uids.run(model=LogisticRegression(C=0.1), repeats=1).metrics["cache"] == "hit"
     assert uids.run(model=LogisticRegression(C=0.2), repeats=1).metrics["cache"] == "miss"
 

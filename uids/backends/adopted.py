@@ -87,8 +87,9 @@ class AdoptedMatrix(HostMatrix):
             self.guard.check_shape(made.shape, self.shape)
         return made
 
-    def prepare(self) -> None:
-        self.guard.try_once(self)
+    def prepare(self, trial: bool = True) -> None:
+        if trial:
+            self.guard.try_once(self)
         self.note = str(getattr(self.products, "note", "") or self.note)
 
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:

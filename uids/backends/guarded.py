@@ -122,8 +122,9 @@ class GuardedMatrix(Matrix):
         with self.blame:
             return self.matrix.fetch()
 
-    def prepare(self) -> None:
+    def prepare(self, trial: bool = True) -> None:
         with self.blame:
             self.matrix.prepare()
             self.note = self.matrix.note
-        self.guard.try_once(self)
+        if trial:
+            self.guard.try_once(self)

@@ -195,9 +195,9 @@ class Matrix(ABC):
         """The rows in this process, as a numpy array or a scipy CSR matrix, not to be changed. For
         few rows, or for a library that can use nothing else."""
 
-    def prepare(self) -> None:
+    def prepare(self, trial: bool = True) -> None:
         """Whatever is needed for products, now rather than at the first of them: what cannot be
-        made is then told at once."""
+        made is then told at once. ``trial``: products of another package are tried, too."""
         return None
 
 

@@ -102,6 +102,6 @@ class Stacked(Matrix):
         both = [self.first.fetch(), self.second.fetch()]
         return sp.vstack(both, format="csr") if self.sparse else np.vstack(both)
 
-    def prepare(self) -> None:
-        self.first.prepare()
-        self.second.prepare()
+    def prepare(self, trial: bool = True) -> None:
+        self.first.prepare(trial)
+        self.second.prepare(trial)

@@ -69,7 +69,7 @@ class TorchMatrix(HostMatrix):
                 reason = str(error).splitlines()[0]
                 raise UidsError(f"torch cannot use the device {self.device!r}: {reason}") from error
 
-    def prepare(self) -> None:
+    def prepare(self, trial: bool = True) -> None:
         self.tensor  # noqa: B018
 
     def mm(self, V: torch.Tensor) -> torch.Tensor:

@@ -42,7 +42,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     data = parts.dataset.load()
     shares = shared_out(parts, settings, data)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
-    train, _, _ = rows_of(shares, parts.backend)
+    train, _, _ = rows_of(shares, parts.backend, trial=False)
     about = describe_data(parts.dataset.name, shares, data)
     return Plan(
         data_line(about),

@@ -96,16 +96,18 @@ def shared_out(parts: Components, settings: Settings, data: Data) -> Split:
     )
 
 
-def rows_of(shares: Split, backend: AdoptedBackend) -> tuple[Rows, Rows, Rows | None]:
+def rows_of(
+    shares: Split, backend: AdoptedBackend, trial: bool = True
+) -> tuple[Rows, Rows, Rows | None]:
     """Training, validation and test rows through the backend: one matrix for each source, of which
-    the parts are views, or copies where the backend has none."""
+    the parts are views, or copies where the backend has none. ``trial``: see ``Matrix.prepare``."""
     matrices: dict[str, Matrix] = {}
 
     def rows(part: Part) -> Rows:
         if part.origin not in matrices:
             matrices[part.origin] = backend.matrix(shares.sources[part.origin])
         X = matrices[part.origin].rows(part.row)
-        X.prepare()  # what cannot be made is told before the fit
+        X.prepare(trial)  # what cannot be made is told before the fit
         return Rows(X, part.y, len(shares.labels))
 
     test = None if shares.test is None else rows(shares.test)

@@ -143,7 +143,7 @@ class Explainer:
         distance = typical.distance(X, rows.strata)
         strange = typical.strangeness(distance)
         if self.trusted is not None:
-            strange = self.trusted.strangeness(X, rows.y, strange)
+            strange = self.trusted.strangeness(X, rows.strata, strange)
         beyond = -distance * A * np.sign(found.phi[part])[:, None]
         own = -X * A
         features: list[tuple[FeaturePart, ...]] = []

@@ -47,7 +47,9 @@ def trusted_values(validation: Rows, harmless: Rows, columns: npt.NDArray[np.int
     typical = typical_values(validation, None if all_of_them else columns)
     width = len(columns) if typical.precision is not None else NUMBERS // max(1, len(harmless))
     usual = [
-        np.median(part.strangeness(part.distance(dense(harmless, part.columns), harmless.y)), 0)
+        np.median(
+            part.strangeness(part.distance(dense(harmless, part.columns), harmless.strata)), 0
+        )
         for part in typical.in_parts(max(1, width))
     ]
     return Trusted(typical, np.maximum(1.0, np.concatenate(usual)))

@@ -24,8 +24,11 @@ def replacing(path: Path) -> Iterator[Path]:
         end_without_owner()
         temporary.replace(path)
     except OSError as error:
-        if error.errno is not None and error.filename in (None, str(temporary)):
-            error.filename = str(path)  # a full disk does not say which
+        link: BaseException | None = error
+        while isinstance(link, OSError):  # what fails to be written fails again when it is closed
+            if link.errno is not None and link.filename in (None, str(temporary)):
+                link.filename = str(path)  # a full disk does not say which
+            link = link.__context__
         raise
     finally:
         end(temporary)

@@ -57,7 +57,7 @@ class CountingMatrix:
 
     def gram_dot(self, w, V):
         self.seen.append("gram_dot")
-        return self.X.T @ (w * (self.X @ V))
+        return self.X.T @ (w.reshape(-1, *[1] * (V.ndim - 1)) * (self.X @ V))
 
 
 @pytest.fixture(params=WAYS)
@@ -198,6 +198,8 @@ def test_rounding_ends_it_cleanly(way):
 def test_the_search_makes_no_pass_over_the_rows(classes):
     backend = Counting()
     rows = make_rows(n=300, d=1200, classes=classes, backend=backend)
+    rows.X.prepare()
+    backend.seen.clear()  # of the products that were tried
     size = 1200 * (1 if classes == 2 else 3)
     found = minimise(FittedLogistic(np.zeros(size), classes, 1.0, False), rows, None, 1e-9, 100)
     passes = backend.seen.count

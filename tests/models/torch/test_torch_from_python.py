@@ -35,7 +35,7 @@ def mlp(outputs, d=3, hidden=4):
 
 def trained(network, train, loss):
     """By the user's own optimiser, to a stationary point of the mean loss."""
-    X, y = torch.as_tensor(train[0]), torch.as_tensor(train[1])
+    X, y = torch.as_tensor(train[0]), torch.as_tensor(train[1].copy())
     network = network.double()
     optimiser = torch.optim.LBFGS(
         network.parameters(),

@@ -74,7 +74,8 @@ def stopped(folder: Path, page: bool) -> None:
 
 def folders_of(folder: Path) -> list[Path]:
     """Where the runs of a sweep write: its own folder, and the caches."""
-    return [folder, *folder.glob("*"), *folder.glob("*/figures"), *cache_folder().glob("*")]
+    below = (place for name in ("*", "*/figures", "*/.hydra") for place in folder.glob(name))
+    return [folder, *below, *cache_folder().glob("*")]
 
 
 def sweep_settings(config: DictConfig) -> SweepSettings:
