@@ -22,7 +22,7 @@ def one_thread():
 
 def problem(classes=2, n=60, d=3):
     rows = make_rows(n=n, d=d, classes=classes)
-    X, y = rows.X.fetch(), rows.y
+    X, y = rows.X.fetch(), rows.y.copy()
     return (X[: n - 20], y[: n - 20]), (X[n - 20 :], y[n - 20 :])
 
 
@@ -35,7 +35,7 @@ def mlp(outputs, d=3, hidden=4):
 
 def trained(network, train, loss):
     """By the user's own optimiser, to a stationary point of the mean loss."""
-    X, y = torch.as_tensor(train[0]), torch.as_tensor(train[1].copy())
+    X, y = torch.as_tensor(train[0]), torch.as_tensor(train[1])
     network = network.double()
     optimiser = torch.optim.LBFGS(
         network.parameters(),
