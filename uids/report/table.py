@@ -8,7 +8,7 @@ from pathlib import Path
 from uids.models import LOGLOSS
 from uids.pipeline.dataset_metrics import DatasetMetrics
 from uids.pipeline.measured import loss_of, measured, shown_measures
-from uids.pipeline.metrics import PARTS, Metrics, Part
+from uids.pipeline.metrics import PARTS, Metrics, Part, PartMeasures
 from uids.scoring.influence import TRUSTED
 from uids.selection.measures import loss_key, loss_text
 from uids.system.statistics import standard_error
@@ -60,12 +60,17 @@ def change(before: float | None, after: float | None, measure: str = LOGLOSS) ->
 
 
 def comparison(metrics: Metrics) -> list[list[str]]:
-    """Full against subset, for each measure and each part: the head and the lines. A subset of all
-    rows differs by what was chosen beside the rows, C first of all."""
+    """Full against subset, for each measure and each part: the head and the lines. Where nothing
+    was dropped, against the model that was chosen, on the rows that it was not fitted on."""
     everything = metrics["subset"]["size"] == metrics["dataset"]["rows"]["train"]
     rows = [["", "", "full", "chosen" if everything else "subset", "difference"]]
-    for part in PARTS:
-        full, subset = metrics["full"][part], metrics["subset"][part]
+    other: PartMeasures = metrics["subset"]
+    parts: Sequence[Part] = PARTS
+    if everything and "final" in metrics and metrics["final"]["test"] is not None:
+        other = metrics["final"]
+        parts = ("test",) if fitted_on_validation(metrics) else PARTS
+    for part in parts:
+        full, subset = metrics["full"][part], other[part]
         if full is None or subset is None:
             continue
         lines: list[tuple[str, str, float | None, float | None]] = []
@@ -79,6 +84,12 @@ def comparison(metrics: Metrics) -> list[list[str]]:
             numbers = [number(before, unit), number(after, unit), change(before, after, unit)]
             rows.append([part if i == 0 else "", name, *numbers])
     return rows
+
+
+def fitted_on_validation(metrics: Metrics) -> bool:
+    """Whether the model to use is."""
+    chosen = metrics["selection"]["choice"] if "selection" in metrics else metrics["config"]
+    return str(chosen.get("final", "")).endswith("validation")
 
 
 def error_over_repeats(metrics: Metrics, part: Part = "test", name: str = LOGLOSS) -> float | None:
