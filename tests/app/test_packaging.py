@@ -114,6 +114,7 @@ def test_real_plugins_work_and_broken_ones_hurt_nobody(python, tmp_path):
         "name": "acme_power",
         "package": "acme_power",
         "version": "0.7",
+        "api": "1",
         "status": "ok",
         "reason": "",
     }

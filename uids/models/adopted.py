@@ -155,7 +155,7 @@ class AdoptedFitted:
 
 def refuse_improbable(P: Array, blame: Blame) -> None:
     """Numbers that are no probabilities of classes: the logloss would mean nothing."""
-    off = float(np.abs(P.sum(axis=1) - 1).max(initial=0.0))
+    off = float(np.abs(np.einsum("ij->i", P) - 1).max(initial=0.0))
     if not (P.min(initial=0.0) >= 0 and off <= IMPROBABLE):
         raise ComponentError(
             f"{blame.who} gave probabilities that are not: the smallest is {P.min():.3g}, and the "
