@@ -193,14 +193,15 @@ def what_was_run(metrics: Metrics) -> list[str]:
 
 def what_noise_did(metrics: Metrics, count: int) -> str:
     """In words by its kind; uniform noise, the default, is not named."""
-    what = "labels were flipped" if metrics["dataset"]["classes"] else "numbers were exchanged"
+    classes = metrics["dataset"]["classes"]
+    what, done = ("labels", "flipped") if classes else ("numbers", "exchanged")
     share, kind = metrics["config"]["noise"], metrics["config"].get("noise_kind", "uniform")
     did = {
         "class": "training labels of odd classes were changed to the class below",
-        "region": f"training {what}, in one region of the features",
+        "region": f"training {what} in one region of the features were {done}",
         "features": "training rows had noise added to their features",
-        "both": f"training {what}, and the same share of those of the validation rows",
-    }.get(kind, f"training {what}")
+        "both": f"training {what} were {done}, and the same share of the validation {what}",
+    }.get(kind, f"training {what} were {done}")
     named = "" if kind == "uniform" else f", noise_kind={kind}"
     return f"{count:,} {did} (noise={share}{named})"
 
