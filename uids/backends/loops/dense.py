@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,6 @@ class DenseMatrix(Threaded):
 
     def by_rows(self, V: Array) -> bool:
         return V.ndim == 1 and self.X.flags.c_contiguous
-
-    def _kept(self) -> Iterator[tuple[int, Any]]:
-        """Blocks of rows of X in the precision in which it is kept."""
-        return blocks(self.X, self.host.index)
 
     def dot(self, V: Array) -> Array:
         V = self.checked("V", V, self.shape[1])
@@ -142,6 +138,6 @@ class DenseMatrix(Threaded):
     def gram(self, w: Array) -> Array:
         w = self.checked("w", w, self.shape[0])
         out = np.zeros((self.shape[1], self.shape[1]))
-        for start, block in self._kept():
+        for start, block in blocks(self.X, self.host.index):
             out += block.T @ (block * w[start : start + len(block), None])
         return out
