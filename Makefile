@@ -16,6 +16,9 @@ PLUGINS := $(sort $(wildcard plugins/*))
 ARGS ?=
 # Where a folder of real data sets lies beside the checkout, the tests read it.
 export UIDS_DATA ?= $(abspath $(wildcard ../shared/data))
+# Where the environment says otherwise, Python would compile uids and the tests anew in each of hundreds
+# of processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test lint types unit coverage soak docs plugins constraints versions versions-of agreement benchmarks rivals vega clean
 

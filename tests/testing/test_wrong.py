@@ -1,5 +1,6 @@
 """Every check catches a component that is wrong in its way, and says so in one line."""
 
+import numpy as np
 import pytest
 from wrong_components import WRONG, WrongSolver, template
 
@@ -21,6 +22,13 @@ def test_what_is_wrong_is_caught(kind, name):
         check(WRONG[kind][name])
     assert "\n" not in str(failure.value)
     assert kind in str(failure.value)
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("seed", [6, 7])
+def test_chance_is_caught_whatever_was_drawn_before(kind, seed):
+    np.random.seed(seed)  # as a check before has left the global generator
+    test_what_is_wrong_is_caught(kind, "determinism")
 
 
 @pytest.mark.parametrize("kind", WRONG)

@@ -41,6 +41,15 @@ def arrow(values: Array) -> pa.Array:
     return pa.array(values)
 
 
+def values(column: pa.ChunkedArray) -> Array:
+    """Numbers or flags of a column without gaps: the same as its ``to_numpy``, which imports
+    pandas too."""
+    whole = column.combine_chunks()
+    if pa.types.is_boolean(whole.type):
+        return np.from_dlpack(whole.cast(pa.uint8())).astype(bool)
+    return np.from_dlpack(whole)
+
+
 def row_table(result: Result) -> pa.Table:
     """row, label, influence, probability, kept, change, label_error, suggested_label, flipped where
     noise was added, and the ids; in training order."""
@@ -84,7 +93,7 @@ def dropped_table(table: pa.Table, ids: list[str]) -> pa.Table:
     if "label_error" not in table.column_names:
         return gone.select([*ids, *names])
     same = pc.equal(gone["suggested_label"], gone["label"])
-    other = pc.if_else(same, pa.scalar(None, gone["label"].type), gone["suggested_label"])
+    other = pc.if_else(same, pa.nulls(1, gone["label"].type)[0], gone["suggested_label"])
     return gone.select([*ids, *names, "label_error"]).append_column("suggested_label", other)
 
 

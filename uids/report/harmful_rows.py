@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from uids.datasets.units import shown
+from uids.pipeline.row_table import arrow, values
 from uids.report.shape import fits
 
 REASONS = "reasons.json"
@@ -121,8 +122,9 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     """The rows with the largest φ > 0, the most harmful first."""
     reasons, damage = read_reasons(folder)
     by_row = {reason["row"]: reason for reason in reasons["rows"]}
-    phi = table["influence"].to_numpy()
-    first = [int(i) for i in np.argsort(-phi, kind="stable")[:MOST] if phi[i] > 0]
+    phi = values(table["influence"])
+    first = np.argsort(-phi, kind="stable")[:MOST]
+    first = first[phi[first] > 0]
     ids = id_names(table)
     audited = {"label_error", "suggested_label"} <= set(table.column_names)
     head = ["row", *ids, "label", *(["suggested label"] if audited else [])]
@@ -131,7 +133,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     head += ["influence φ", "change of the loss", *(["label wrong?"] if audited else []), "kept"]
     named = identified(table, ids, neighbours_of(reasons["rows"]))
     rows = []
-    for line in table.take(first).to_pylist():
+    for line in table.take(arrow(first)).to_pylist():
         reason = by_row.get(line["row"])
         cells = [str(line["row"]), *(text(line[name]) for name in ids), text(line["label"])]
         cells += [another(line)] if audited else []

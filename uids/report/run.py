@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from uids.errors import UidsError, one_line
 from uids.pipeline.model_file import write_model
 from uids.pipeline.result import Result
-from uids.pipeline.row_table import dropped_table, id_columns, row_table
+from uids.pipeline.row_table import dropped_table, id_columns, row_table, values
 from uids.report.arrow_csv import write_csv
 from uids.report.metrics_file import (
     METRICS,
@@ -102,7 +102,7 @@ def read_influence(path: Path) -> pa.Table:
     """One line for each training row, its numbers looked at."""
     try:
         table = pq.read_table(path)
-        phi, pi, flags = (table[name].to_numpy() for name in ("influence", "probability", "kept"))
+        phi, pi, flags = (values(table[name]) for name in ("influence", "probability", "kept"))
         numbers = len(phi) and phi.dtype.kind == pi.dtype.kind == "f" and flags.dtype == bool
         if not (numbers and np.isfinite(phi).all() and np.isfinite(pi).all()):
             raise ValueError("its columns do not hold finite numbers and true or false")

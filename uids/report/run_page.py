@@ -15,6 +15,7 @@ from uids.pipeline.describe import MOST_COLUMNS
 from uids.pipeline.measured import loss_of, measured, shown_measures
 from uids.pipeline.metrics import Baseline, Metrics, Part, PlainMeasures
 from uids.pipeline.plan import target_words
+from uids.pipeline.row_table import values
 from uids.report.figures import influence_figure, selection_figure, write_png
 from uids.report.harmful_rows import harmful_rows, id_names, share, text
 from uids.report.next_steps import next_steps
@@ -67,7 +68,7 @@ class Fact(NamedTuple):
 
 def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
     """The page and its figures. ``rows`` is what influence.parquet holds."""
-    phi, pi, flags = (rows[name].to_numpy() for name in ("influence", "probability", "kept"))
+    phi, pi, flags = (values(rows[name]) for name in ("influence", "probability", "kept"))
     chance = not metrics.get("sampling", {}).get("deterministic", False)
     selection, baselines = metrics.get("selection"), metrics.get("baselines") or {}
     conclusion = metrics.get("conclusion")
@@ -248,7 +249,7 @@ def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
     """The rows whose labels look wrong, the most probable first: the head and the lines."""
     if not labels_line(metrics) or "label_error" not in rows.column_names:
         return []
-    error = rows["label_error"].to_numpy()
+    error = values(rows["label_error"])
     first = [int(i) for i in np.argsort(-error, kind="stable")[:MOST_LABELS] if error[i] > 0.5]
     words = ["row", *id_names(rows), "label", "suggested_label"]
     head = [*words[:-1], "suggested label", "probability that it is wrong", "kept"]

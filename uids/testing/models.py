@@ -152,6 +152,7 @@ def restore(chosen: Chosen) -> None:
 
 def determinism(chosen: Chosen) -> None:
     """The same rows give the same parameters, bit by bit."""
+    np.random.seed(6)
     _, _, fitted = fit_of(chosen)
     np.random.seed(7)  # whoever asks the global generator gets other numbers
     _, _, again = fit_of(chosen)

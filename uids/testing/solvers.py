@@ -127,6 +127,7 @@ def cut_short(chosen: Chosen) -> None:
 
 def determinism(chosen: Chosen) -> None:
     """The same equation has the same s, bit by bit."""
+    np.random.seed(6)
     operator, g = problem(condition=30)
     once = solved(chosen, operator, g).value.copy()
     np.random.seed(7)  # whoever asks the global generator gets other numbers
