@@ -25,7 +25,7 @@ from uids.models.model import number_C
 from uids.samplers.adopted import AdoptedSampler, adopt_sampler
 from uids.scoring.influence import Influence
 from uids.selection.candidate import Candidate, Judged
-from uids.selection.narrow import without_empty_columns
+from uids.selection.narrow import narrow
 from uids.selection.reason import explain
 from uids.selection.settings import SelectionSettings
 from uids.selection.trials import Trials
@@ -92,7 +92,7 @@ def choose(
         )
         raise UidsError(f"{word}=auto needs more than one validation row: raise split.validation")
     begun = model.at_C(number_C(AUTO)) if wanted.C else model
-    full, influence = without_empty_columns(begun, full, influence)
+    full, influence = narrow(begun, full, influence)
     trials = Trials(begun, settings, full, influence, seed)
     samplers = rankings(sampler, alike, bool(influence.train.classes))
     walk = Walk(trials, settings, wanted, samplers, both_judge(influence, alike))
@@ -129,7 +129,7 @@ def tune_alone(
     everything = replace(settings, ratio=1.0, final="full+validation", validation_weight=AUTO)
     has_C = isinstance(model.C, int | float)
     wanted = Open(False, False, False, has_C, False, False, True)
-    full, influence = without_empty_columns(model, full, influence)
+    full, influence = narrow(model, full, influence)
     trials = Trials(model, everything, full, influence, seed)
     judges = both_judge(influence, alike)
     walk = Walk(trials, everything, wanted, [adopt_sampler("random")], judges)
