@@ -6,7 +6,7 @@ nothing of losses, solvers or models.
 
 from uids.backends.adopted import AdoptedBackend, adopt, adopt_backend
 from uids.backends.backend import Backend
-from uids.backends.handed import handed, read_only, writable
+from uids.backends.handed import handed, read_only, some, writable
 from uids.backends.matrix import Array, Matrix
 from uids.backends.stacked import stack
 

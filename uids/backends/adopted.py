@@ -74,7 +74,7 @@ class AdoptedMatrix(HostMatrix):
         super().__init__(host, backend.name)
         self.backend, self.whole = backend, whole
         self.guard, self.blame = backend.guard, backend.guard.blame
-        self.looks = Looks(self.blame)
+        self.looks = Looks(self.guard)
 
     @cached_property
     def products(self) -> Any:

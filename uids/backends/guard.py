@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends.handed import all_finite, handed, writable
+from uids.backends.handed import all_finite, handed, some, writable
 from uids.backends.matrix import Array, Matrix
 from uids.errors import Blame, ComponentError
 
 # Rows on which the products are tried: a share of them, so that all is less work than one product
 # with X, but no fewer and no more than this.
-TRIED_SHARE, TRIED_LEAST, TRIED_MOST = 1 / 32, 24, 512
+TRIED_SHARE, TRIED_LEAST, TRIED_MOST = 1 / 32, 24, 256
 
 # Features up to which products with several vectors are tried too, and those up to which the Gram
 # matrix is.
@@ -23,6 +23,8 @@ TRIED_WIDTH, TRIED_GRAM = 2**16, 256
 # Largest error of a product, relative to the same sum of absolute values: what is stored in float32
 # comes within it, and no mistake does.
 WRONG = 1e-5
+
+FLOAT64 = np.dtype(np.float64)
 
 # Length of the random numbers that vectors are filled with again and again; prime, so that they do
 # not fall in step with blocks.
@@ -35,6 +37,7 @@ class Guard:
     def __init__(self, blame: Blame) -> None:
         self.blame = blame
         self.tried = False
+        self.seen: set[str] = set()  # products that were looked at in full
 
     def check_shape(self, shape: object, expected: tuple[int, int]) -> None:
         if not np.array_equal(np.asarray(shape), expected):
@@ -50,20 +53,21 @@ class Guard:
 
 
 class Looks:
-    """At what one matrix hands over. Shape and type are seen at every product, the numbers at the
-    first of its kind alone: a pass over n numbers is a part of a product that would add up."""
+    """At what one matrix hands over. Shape and type are seen at every product, numbers at the first
+    of its kind alone: all of them at the first of the run, some at the first of each other matrix.
+    A pass over n numbers is a part of a product, and a run goes through hundreds of subsets."""
 
-    def __init__(self, blame: Blame) -> None:
-        self.blame = blame
+    def __init__(self, guard: Guard) -> None:
+        self.guard, self.blame = guard, guard.blame
         self.seen: set[str] = set()
 
     def at(self, value: object, given: Array, shape: tuple[int, ...], what: str) -> Array:
         """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
         that are not finite need not be so either."""
         if (
-            isinstance(value, np.ndarray)
-            and what in self.seen
-            and value.dtype == np.float64
+            what in self.seen
+            and type(value) is np.ndarray
+            and value.dtype is FLOAT64
             and value.shape == shape
             and value.flags.writeable
         ):
@@ -75,9 +79,14 @@ class Looks:
                 f"{self.blame.who} gave {what} in float32 where float64 is needed: fits and solves "
                 "are exact to more digits than it has"
             )
-        look = what not in self.seen and all_finite(given)
-        self.seen.add(what)
-        return writable(handed(value, shape, what, self.blame, finite=look))
+        array = handed(value, shape, what, self.blame, finite=False)
+        if what not in self.seen:
+            self.seen.add(what)
+            first = what not in self.guard.seen
+            self.guard.seen.add(what)
+            if not all_finite(array if first else some(array)) and all_finite(given):
+                handed(array, shape, what, self.blame)  # says where
+        return writable(array)
 
 
 def try_products(matrix: Matrix, blame: Blame) -> None:

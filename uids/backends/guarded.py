@@ -15,7 +15,7 @@ class GuardedMatrix(Matrix):
 
     def __init__(self, matrix: Matrix, guard: Guard) -> None:
         self.matrix, self.guard, self.blame = matrix, guard, guard.blame
-        self.looks = Looks(guard.blame)
+        self.looks = Looks(guard)
         with self.blame:
             self.shape, self.note = matrix.shape, matrix.note
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from uids.backends import Array, handed
+from uids.backends import Array, handed, some
 from uids.errors import Blame, ComponentError
 from uids.models.blamed_forms import BlamedForms
 from uids.models.model import LOGLOSS, Curvature, Objective, RowForms
@@ -154,7 +154,9 @@ class AdoptedFitted:
 
 
 def refuse_improbable(P: Array, blame: Blame) -> None:
-    """Numbers that are no probabilities of classes: the logloss would mean nothing."""
+    """Numbers that are no probabilities of classes: the logloss would mean nothing. Some rows of a
+    large P are enough to tell."""
+    P = some(P)
     off = float(np.abs(np.einsum("ij->i", P) - 1).max(initial=0.0))
     if not (P.min(initial=0.0) >= 0 and off <= IMPROBABLE):
         raise ComponentError(
