@@ -19,6 +19,7 @@ __all__ = [
     "adopt_backend",
     "handed",
     "read_only",
+    "some",
     "stack",
     "writable",
 ]

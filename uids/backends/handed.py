@@ -7,7 +7,6 @@ import numpy as np
 from uids.backends.matrix import Array
 from uids.errors import Blame, ComponentError
 
-
 # Rows of what is handed over again and again that are looked at, evenly spread: a pass over all of
 # them each time would add up to products.
 SOME = 1024
