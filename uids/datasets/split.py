@@ -173,7 +173,8 @@ def refuse_continuous(y: npt.NDArray[Any], labels: npt.NDArray[Any], most: int) 
     whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((labels == labels.round()).all()))
     if y.dtype.kind in "fiu" and len(labels) > max(CLASSES, most if whole else 0):
         raise UidsError(
-            f"y looks continuous: it has {len(labels):,} different values, too many to be classes"
+            f"y looks continuous: it has {len(labels):,} different values, too many to be classes; "
+            "numbers are for a model of numbers, as model=ridge of the package uids-glm"
         )
 
 
