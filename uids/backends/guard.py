@@ -140,7 +140,7 @@ def refuse_wrong(found: Array, right: Array, what: str, blame: Blame) -> None:
         )
     error = float(np.abs(found - right).max(initial=0.0))
     size = float(np.abs(right).max(initial=0.0))
-    if not error <= WRONG * max(size, np.finfo(np.float64).tiny):
+    if not error <= WRONG * max(size, float(np.finfo(np.float64).tiny)):
         raise ComponentError(
             f"{blame.who} gives a wrong {what}: tried on random vectors and a few rows, it is up "
             f"to {error:.1e} away from the product with X, of size {size:.1e}"
