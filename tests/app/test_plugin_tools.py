@@ -96,7 +96,7 @@ def test_a_new_package_is_written_once(cli, tmp_path):
         ("sigmoid", "sampler 'sigmoid' is there already, of package 'uids': take another name"),
         ("2x", "a name has at most 24 small letters, digits and single _, and begins with"),
         ("../up", "a name has at most 24 small letters"),
-        ("lambda", "a name has at most 24 small letters"),
+        ("lambda", "'lambda' is a word of Python itself"),
         ("a" * 25, "a name has at most 24 small letters"),
     ],
 )

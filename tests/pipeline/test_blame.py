@@ -123,7 +123,7 @@ def test_a_solver(plugin):
 @pytest.mark.parametrize(("call", "kind"), [("none", "NoneType"), ("array", "ndarray")])
 def test_a_solver_that_gives_no_solution(plugin, call, kind):
     assert sentence(solver=plugin("solver", call=call)) == (
-        f"solver 'x' of package 'acme' 1.2 gave a {kind} where a uids.solvers.Solution is needed"
+        f"solver 'x' of package 'acme' 1.2 gave a {kind} where a uids.plugin.Solution is needed"
     )
 
 

@@ -75,6 +75,7 @@ class Answers:
             "hopeful": replace(right, value=s * (1 + 1e-7), relative_residual=0.0),
             "coarse": replace(right, value=s * 1.01, relative_residual=0.01),
             "honest": Solution(s * 2, "try again", 1, 1e-16),
+            "useless": replace(right, value=s * 0, relative_residual=1.0),
             "none": None,
             "array": s,
         }[self.what]
@@ -96,8 +97,10 @@ class Changes(Answers):
         ("short", r"gave s of shape \(.*\) where \(5.*\) is needed"),
         ("nan", r"gave s of which .* are not finite, the first at \[0"),
         ("words", r"gave a Solution whose status is 'converged' and whose relative_residual is"),
-        ("none", r"gave a NoneType where a uids\.solvers\.Solution is needed"),
-        ("array", r"gave a ndarray where a uids\.solvers\.Solution is needed"),
+        ("useless", r"says 'converged' with a relative residual of 1\.0e\+00: that is no solution"),
+        ("honest", r"says 'try again' \(solver\.on_failure=warn goes on all the same\)"),
+        ("none", r"gave a NoneType where a uids\.plugin\.Solution is needed"),
+        ("array", r"gave a ndarray where a uids\.plugin\.Solution is needed"),
     ],
 )
 def test_a_solver_that_is_not_believed(plugin, what, says, columns):
@@ -119,6 +122,13 @@ def test_a_solver_whose_residual_is_made_true(plugin, what):
         np.testing.assert_allclose(
             solution.scores, rows.X.fetch() @ solution.value[:-1] + solution.value[-1], rtol=1e-9
         )
+
+
+def test_what_to_do_about_a_failure_is_one_of_two_words(plugin):
+    H, rows = curvature()
+    solver = adopt_solver(plugin("solver", Answers, what="right", on_failure="foo"))
+    with pytest.raises(UidsError, match=r"^solver\.on_failure must be 'error' or 'warn'"):
+        solver.solve(H, H.gradient(rows))
 
 
 def test_a_solver_cannot_change_what_it_is_given(plugin):
@@ -242,6 +252,10 @@ class WrongProducts:
         if self.what == "changes V":
             V *= 2
         Z = np.asarray(self.X @ V)
+        if self.what == "one buffer" and V.ndim == 1:
+            self.buffer = self.__dict__.get("buffer", np.empty(len(Z)))
+            self.buffer[:] = Z
+            return self.buffer
         return {
             "short": Z[:-1],
             "float32": Z.astype(np.float32),
@@ -275,6 +289,7 @@ class WrongProducts:
         ("scaled", "gives a wrong Xᵀ U: .*"),
         ("gram_dot", r"gives a wrong Xᵀ \(w ∘ X V\): .*"),
         ("square_tdot", r"gives a wrong \(X ∘ X\)ᵀ W: .*"),
+        ("one buffer", "changes X V after it has handed it over"),
         ("changes V", "changes what it is given, in the product X V"),
         ("changes X", "failed: ValueError: .*read-only"),
     ],
@@ -364,6 +379,9 @@ class WrongCurvature(LogisticCurvature):
     def dot(self, V):
         return {"H V": V[:-1], "H nan": V * np.nan}.get(self.fitted.what, super().dot(V))
 
+    def dense(self):
+        return super().dense() * (2 if self.fitted.what == "dense" else 1)
+
     def gradient(self, rows):
         gradient = super().gradient(rows)
         return {"gradient": gradient[:, None]}.get(self.fitted.what, gradient)
@@ -400,6 +418,7 @@ class WrongModel(LogisticRegression):
         ("H nan", "gave H V of which 5 of 5 are not finite, .*"),
         ("gradient", r"gave Σ ∇l_j of shape \(5, 1\) where \(5,\) is needed"),
         ("products", r"gave ∇l_iᵀ S of shape \(59,\) where \(60,\) is needed"),
+        ("dense", r"gives two different H: dense\(\) times a vector is up to .*"),
         ("penalty", "gave ∇penaltyᵀ s of which 1 of 1 are not finite, .*"),
     ],
 )
@@ -414,7 +433,7 @@ def asked_for_all(model, rows):
     fitted = model.fit(rows)
     fitted.losses(rows), fitted.probabilities(rows)
     H = fitted.curvature(rows)
-    H.dot(np.ones(5))
+    H.dot(np.ones(5)), H.dense()
     return influence_at(H, rows, rows, adopt_solver("cg")).identity_error
 
 

@@ -1,10 +1,14 @@
 """Every check catches a component that is wrong in its way, and says so in one line."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from wrong_components import WRONG, WrongSolver, template
 
 from uids.errors import UidsError
+from uids.models.logistic.fitted import FittedLogistic
+from uids.models.logreg import LogisticRegression
 from uids.testing import check_solver, checks, outcomes
 
 CASES = [(kind, name) for kind, wrong in WRONG.items() for name in wrong]
@@ -57,3 +61,39 @@ def test_a_class_with_required_fields_has_to_be_made():
 def test_an_unknown_kind():
     with pytest.raises(UidsError, match=r"unknown kind 'smapler'. Did you mean 'sampler'"):
         checks("smapler")
+
+
+@dataclass(frozen=True)
+class Swapped(LogisticRegression):
+    """Its probabilities are those of the other class, and else it is right."""
+
+    def fit(self, rows, weights=None, start=None):
+        fitted = super().fit(rows, weights)
+        values = {name: getattr(fitted, name) for name in fitted.__dataclass_fields__}
+        return SwappedFit(**values)
+
+
+class SwappedFit(FittedLogistic):
+    def probabilities(self, rows):
+        return super().probabilities(rows)[:, ::-1]
+
+
+def test_classes_in_the_wrong_order():
+    said = [o.sentence for o in outcomes("model", Swapped()) if o.status == "failed"]
+    assert any("column k of the probabilities is that of class k" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("status", True, "the status of a Solution is True, not a text"),
+        ("relative_residual", None, "the relative_residual of a Solution is None, not a number"),
+    ],
+)
+def test_a_solution_of_other_types(monkeypatch, field, value, says):
+    solve = WrongSolver.solve
+    monkeypatch.setattr(
+        WrongSolver, "solve", lambda *given: replace(solve(*given), **{field: value})
+    )
+    with pytest.raises(AssertionError, match=says):
+        check_solver(WrongSolver())

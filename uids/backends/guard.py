@@ -122,6 +122,8 @@ def try_products(matrix: Matrix, blame: Blame) -> None:
     if d <= TRIED_GRAM:
         dense = X.toarray() if part.sparse else X
         trials += [("Xᵀ diag(w) X", part.gram, (w,), ((dense.T * w) @ dense,))]
+    first = part.dot(v)
+    as_handed = first.copy()
     for what, product, given, right in trials:
         before = [array.copy() for array in given]
         found = product(*given)
@@ -130,6 +132,9 @@ def try_products(matrix: Matrix, blame: Blame) -> None:
         found = found if isinstance(found, tuple) else (found,)
         for is_, should_be in zip(found, right, strict=True):
             refuse_wrong(is_, should_be, what, blame)
+    part.dot(-v)
+    if not np.array_equal(first, as_handed):
+        raise ComponentError(f"{blame.who} changes X V after it has handed it over")
 
 
 def refuse_wrong(found: Array, right: Array, what: str, blame: Blame) -> None:

@@ -9,6 +9,7 @@ from uids.models import LOGLOSS
 from uids.pipeline.dataset_metrics import DatasetMetrics
 from uids.pipeline.measured import loss_of, measured, shown_measures
 from uids.pipeline.metrics import PARTS, Metrics, Part, PartMeasures
+from uids.registry import REGISTRIES
 from uids.scoring.influence import TRUSTED
 from uids.selection.measures import loss_key, loss_text
 from uids.system.statistics import standard_error
@@ -195,7 +196,10 @@ def doubt(metrics: Metrics) -> str:
             "the solve is inaccurate (relative residual): lower solver.tol or use another solver"
         )
     if not influence["identity_error"] <= TRUSTED:
-        reasons.append("the fit is not at its optimum (identity error): lower model.tol or model.C")
+        fit = "the fit is not at its optimum (identity error): lower model.tol or model.C"
+        ours = metrics["config"]["model"]["name"] in REGISTRIES["model"].builtins
+        other = "or the model's gradients are wrong, which `uids plugins check` would tell"
+        reasons.append(fit if ours else f"{fit}, {other}")
     return "Do not trust φ: " + "; ".join(reasons) if reasons else ""
 
 

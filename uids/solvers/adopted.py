@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, handed, read_only
-from uids.errors import Blame, UidsError
+from uids.errors import Blame, ComponentError, UidsError
 from uids.registry import REGISTRIES, Chosen, ask
 from uids.solvers.guard import checked
 from uids.solvers.operator import Advice, Dual, Operator, Precondition, RowSolution
 from uids.solvers.solution import Solution
+from uids.solvers.stopping import ON_FAILURE
+
+# Relative difference between the two forms of an H: automatic differentiation in float32 is within.
+ALIKE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,15 @@ class AdoptedSolver:
             solution = self.chosen.component.solve(operator, g if blame.trusted else read_only(g))
         if not isinstance(solution, Solution):
             kind = type(solution).__name__
-            raise UidsError(f"{blame.who} gave a {kind} where a uids.solvers.Solution is needed")
+            raise UidsError(f"{blame.who} gave a {kind} where a uids.plugin.Solution is needed")
         if not blame.trusted:
             solution = checked(solution, operator, g, blame)
         on_failure = getattr(self.chosen.component, "on_failure", "error")
+        if on_failure not in ON_FAILURE:
+            raise UidsError(f"solver.on_failure must be 'error' or 'warn', not {on_failure!r}")
         if not solution.converged and on_failure == "error":
-            raise UidsError(f"{solution.status} (solver.on_failure=warn goes on all the same)")
+            said = solution.status if blame.trusted else f"{blame.who} says {solution.status!r}"
+            raise UidsError(f"{said} (solver.on_failure=warn goes on all the same)")
         return solution
 
 
@@ -95,7 +102,21 @@ class AdoptedOperator(Operator):
     def dense(self) -> Array:
         with self.blame:
             dense = self.value.dense()
-        return handed(dense, (self.size, self.size), "H", self.blame, finite=False)
+        H = handed(dense, (self.size, self.size), "H", self.blame, finite=False)
+        return H if self.blame.trusted else self._same_as_products(H)
+
+    def _same_as_products(self, H: Array) -> Array:
+        """One product tells, before a solver is blamed for what it is left with."""
+        v = np.random.default_rng(0).standard_normal(self.size)
+        by_dot, by_dense = self.dot(v), H @ v
+        size = float(np.abs(by_dense).max(initial=0.0))
+        error = float(np.abs(by_dot - by_dense).max(initial=0.0))
+        if np.isfinite(size) and not error <= ALIKE * size:
+            raise ComponentError(
+                f"{self.blame.who} gives two different H: dense() times a vector is up to "
+                f"{error:.1e} away from dot() of it, of size {size:.1e}"
+            )
+        return H
 
     def dot_rows(self, V: Array, index: Array) -> Array:
         self._refuse_foreign(V)

@@ -19,6 +19,9 @@ DOUBTED = 1e-4
 # How many times larger than what was said a residual may then be.
 HONEST = 10.0
 
+# Relative residual of an s that answers nothing, whatever is said of it.
+UNSOLVED = 0.5
+
 
 def checked(solution: Solution, operator: Operator, g: Array, blame: Blame) -> Solution:
     """The solution with its true residual; an error where it is not what it says it is."""
@@ -35,6 +38,11 @@ def checked(solution: Solution, operator: Operator, g: Array, blame: Blame) -> S
         raise ComponentError(
             f"{blame.who} says 'converged' with a relative residual of {float(said):.1e}, but that "
             f"of the s which it gave is {relative:.1e}: its answer is not used"
+        )
+    if solution.converged and relative > UNSOLVED:
+        raise ComponentError(
+            f"{blame.who} says 'converged' with a relative residual of {relative:.1e}: that is no "
+            "solution, and its status has to say so"
         )
     if value.ndim > 1:  # a mean over the columns is no bound of the largest
         relative = max(relative, float(said))

@@ -76,6 +76,12 @@ def fit(chosen: Chosen) -> None:
         demand(P.shape == (N, 2), f"probabilities(rows) has the shape {P.shape}, not {(N, 2)}")
         demand(((P >= 0) & (P <= 1)).all(), "probabilities(rows) has entries outside [0, 1]")
         near(P.sum(axis=1), np.ones(N), "the sum of the probabilities of a row", 1e-9)
+        mean = float(P[np.arange(N), rows.y].mean())
+        demand(
+            mean > 0.5,
+            f"the training labels have a probability of {mean:.2f} in the mean, less than a guess: "
+            "column k of the probabilities is that of class k",
+        )
     else:
         demand(P.shape == (N,), f"predictions(rows) has the shape {P.shape}, not {(N,)}")
         demand(np.isfinite(P).all(), "predictions(rows) has entries that are not finite")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from numbers import Real
 from unittest import SkipTest
 
 import numpy as np
@@ -31,7 +32,10 @@ def solved(chosen: Chosen, operator: Operator, g: Array) -> Solution:
     with chosen.blame:
         solution = chosen.component.solve(operator, g)
     kind = type(solution).__name__
-    demand(isinstance(solution, Solution), f"solve() gave a {kind}, not a uids.solvers.Solution")
+    demand(isinstance(solution, Solution), f"solve() gave a {kind}, not a uids.plugin.Solution")
+    status, told = solution.status, solution.relative_residual
+    demand(isinstance(status, str), f"the status of a Solution is {status!r}, not a text")
+    demand(isinstance(told, Real), f"the relative_residual of a Solution is {told!r}, not a number")
     same_shape(solution.value, g, "the s of a Solution")
     return solution
 

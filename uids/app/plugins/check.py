@@ -35,7 +35,8 @@ def check(arguments: Sequence[str]) -> int:
             raise UidsError(f"there is no check {given.only!r} of a {entry.kind}: {known}")
         rows = []
         for each in (outcome(one, component) for one in listed):
-            rows.append([each.check.name, each.status, each.sentence or each.check.says])
+            said = "as said above" if each.status == "failed" else each.sentence
+            rows.append([each.check.name, each.status, said or each.check.says])
             if each.status == "failed":
                 complain(each.sentence)
         failed += sum(status == "failed" for _, status, _ in rows)

@@ -42,7 +42,9 @@ def new(arguments: Sequence[str]) -> int:
 
 def checked_name(name: str, kind: str) -> str:
     plain = name.replace("-", "_")
-    wrong = not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", plain) or keyword.iskeyword(plain)
+    if keyword.iskeyword(plain):
+        raise UidsError(f"{name!r} is a word of Python itself: take another name")
+    wrong = not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", plain)
     if wrong or len(plain) > LONGEST:
         raise UidsError(
             f"a name has at most {LONGEST} small letters, digits and single _, and begins with a "
