@@ -109,6 +109,8 @@ class AdoptedMatrix(HostMatrix):
         return self.looks.at(product, U, (self.shape[1], *U.shape[1:]), "Xᵀ U")
 
     def gram_dot(self, w: Array, V: Array) -> Array:
+        if not callable(getattr(self.products, "gram_dot", None)):
+            return super().gram_dot(w, V)  # of two products that are looked at
         product = self._asked("gram_dot", super().gram_dot, w, V)
         return self.looks.at(product, V, V.shape, "Xᵀ (w ∘ X V)")
 

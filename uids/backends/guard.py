@@ -14,7 +14,7 @@ from uids.errors import Blame, ComponentError
 
 # Rows on which the products are tried: a share of them, so that all is less work than one product
 # with X, but no fewer and no more than this.
-TRIED_SHARE, TRIED_LEAST, TRIED_MOST = 1 / 32, 24, 256
+TRIED_SHARE, TRIED_LEAST, TRIED_MOST = 1 / 32, 24, 128
 
 # Features up to which products with several vectors are tried too, and those up to which the Gram
 # matrix is.
