@@ -41,6 +41,10 @@ def feature_names(fitted: Any) -> list[str] | None:
         return None
 
 
+# A list of scikit-learn 1.6, in every ColumnTransformer, which the skops of its time does not know.
+HARMLESS = ("sklearn.compose._column_transformer._RemainderColsList",)
+
+
 def skops_bytes(transformer: Transformer) -> bytes:
     """As skops keeps it: a file that names types and holds their values, and runs no code."""
     return bytes(_skops().dumps(transformer))
@@ -49,13 +53,14 @@ def skops_bytes(transformer: Transformer) -> bytes:
 def from_skops(content: bytes, trusted: Sequence[str]) -> Any:
     """Refuses types that skops does not know to be harmless, unless they are ``trusted``."""
     io = _skops()
+    trusted = [*trusted, *HARMLESS]
     strange = sorted({*io.get_untrusted_types(data=content)} - {*trusted})
     if strange:
         raise UidsError(
             f"the encoder holds types that are not known to be harmless: {', '.join(strange)}; "
             "uids.load_model(path, trusted=[…]) reads it"
         )
-    return io.loads(content, trusted=list(trusted))
+    return io.loads(content, trusted=trusted)
 
 
 def _skops() -> Any:
