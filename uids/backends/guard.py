@@ -24,7 +24,7 @@ TRIED_WIDTH, TRIED_GRAM = 2**16, 256
 # comes within it, and no mistake does.
 WRONG = 1e-5
 
-FLOAT64 = np.dtype(np.float64)
+ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 # Length of the random numbers that vectors are filled with again and again; prime, so that they do
 # not fall in step with blocks.
@@ -60,16 +60,16 @@ class Looks:
     def __init__(self, guard: Guard) -> None:
         self.guard, self.blame = guard, guard.blame
         self.seen: set[str] = set()
+        self.plain: set[str] = set()  # those that came as arrays which may be changed
 
     def at(self, value: object, given: Array, shape: tuple[int, ...], what: str) -> Array:
         """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
         that are not finite need not be so either."""
         if (
-            what in self.seen
-            and type(value) is np.ndarray
+            what in self.plain
+            and type(value) is ARRAY
             and value.dtype is FLOAT64
             and value.shape == shape
-            and value.flags.writeable
         ):
             return value  # nearly all of the hundreds in a run: no more work than this
         with self.blame:
@@ -82,6 +82,8 @@ class Looks:
         array = handed(value, shape, what, self.blame, finite=False)
         if what not in self.seen:
             self.seen.add(what)
+            if array is value and array.flags.writeable:
+                self.plain.add(what)
             first = what not in self.guard.seen
             self.guard.seen.add(what)
             if not all_finite(array if first else some(array)) and all_finite(given):
