@@ -132,7 +132,7 @@ class AdoptedFitted:
     def probabilities(self, rows: Rows) -> Array:
         with self.blame:
             P = self.value.probabilities(rows)
-        P = handed(P, (len(rows), rows.classes), "probabilities", self.blame, finite=False)
+        P = handed(P, (len(rows), rows.classes), "probabilities", self.blame)
         if not self.blame.trusted:
             refuse_improbable(P, self.blame)
         return P
