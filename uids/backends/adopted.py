@@ -89,29 +89,33 @@ class AdoptedMatrix(HostMatrix):
 
     def prepare(self, trial: bool = True) -> None:
         if trial:
-            self.guard.try_once(self)
+            self.guard.try_once(self, self._brings)
         self.note = str(getattr(self.products, "note", "") or self.note)
 
+    def _brings(self, name: str) -> bool:
+        """Whether a product is the backend's own."""
+        return callable(getattr(self.products, name, None))
+
     def _asked(self, name: str, default: Callable[..., Any], *arguments: Any) -> Any:
-        self.guard.try_once(self)
+        self.guard.try_once(self, self._brings)
         return ask(self.products, name, self.blame, default, *arguments)
 
     def dot(self, V: Array) -> Array:
-        self.guard.try_once(self)
+        self.guard.try_once(self, self._brings)
         with self.blame:
             product = self.products.dot(V)
         return self.looks.at(product, V, (self.shape[0], *V.shape[1:]), "X V")
 
     def tdot(self, U: Array) -> Array:
-        self.guard.try_once(self)
+        self.guard.try_once(self, self._brings)
         with self.blame:
             product = self.products.tdot(U)
         return self.looks.at(product, U, (self.shape[1], *U.shape[1:]), "Xᵀ U")
 
     def gram_dot(self, w: Array, V: Array) -> Array:
-        if not callable(getattr(self.products, "gram_dot", None)):
+        if not self._brings("gram_dot"):
             return super().gram_dot(w, V)  # of two products that are looked at
-        self.guard.try_once(self)
+        self.guard.try_once(self, self._brings)
         with self.blame:
             product = self.products.gram_dot(w, V)
         return self.looks.at(product, V, V.shape, "Xᵀ (w ∘ X V)")
@@ -127,10 +131,14 @@ class AdoptedMatrix(HostMatrix):
         return self.looks.at(product, u, u.shape, "X Xᵀ u")
 
     def square_tdot(self, W: Array) -> Array:
+        if not self._brings("square_tdot"):
+            return super().square_tdot(W)  # of rows in this process
         product = self._asked("square_tdot", super().square_tdot, W)
         return self.looks.at(product, W, (self.shape[1], *W.shape[1:]), "(X ∘ X)ᵀ W")
 
     def gram(self, w: Array) -> Array:
+        if not self._brings("gram"):
+            return super().gram(w)  # of rows in this process
         product = self._asked("gram", super().gram, w)
         return self.looks.at(product, w, (self.shape[1], self.shape[1]), "Xᵀ diag(w) X")
 

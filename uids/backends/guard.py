@@ -31,6 +31,11 @@ ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
 PERIOD = 4099
 
 
+Brings = Callable[[str], bool]  # the name of a product ↦ whether the backend has its own
+# What it is called, the product, what it is given, and what is right.
+Trial = tuple[str, Callable[..., Any], tuple[Array, ...], tuple[Array, ...]]
+
+
 class Guard:
     """Of one backend in one run."""
 
@@ -38,6 +43,7 @@ class Guard:
         self.blame = blame
         self.tried = False
         self.seen: set[str] = set()  # products that were looked at in full
+        self.plain: set[str] = set()  # those of them that came as arrays which may be changed
 
     def check_shape(self, shape: object, expected: tuple[int, int]) -> None:
         if not np.array_equal(np.asarray(shape), expected):
@@ -45,11 +51,11 @@ class Guard:
                 f"{self.blame.who} gave a matrix of shape {shape} for X of shape {expected}"
             )
 
-    def try_once(self, matrix: Matrix) -> None:
-        """The first matrix of a run, on a few of its rows."""
+    def try_once(self, matrix: Matrix, brings: Brings = bool) -> None:
+        """The first matrix of a run, on a few of its rows; see ``try_products``."""
         if not self.tried:
             self.tried = True
-            try_products(matrix, self.blame)
+            try_products(matrix, self.blame, brings)
 
 
 class Looks:
@@ -65,13 +71,12 @@ class Looks:
     def at(self, value: object, given: Array, shape: tuple[int, ...], what: str) -> Array:
         """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
         that are not finite need not be so either."""
-        if (
-            what in self.plain
-            and type(value) is ARRAY
-            and value.dtype is FLOAT64
-            and value.shape == shape
-        ):
-            return value  # nearly all of the hundreds in a run: no more work than this
+        if type(value) is ARRAY and value.dtype is FLOAT64 and value.shape == shape:
+            if what in self.plain:
+                return value  # nearly all of the hundreds in a run: no more work than this
+            if what in self.guard.plain and value.flags.writeable and all_finite(some(value)):
+                self.plain.add(what)
+                return value
         with self.blame:
             single = np.asarray(value).dtype == np.float32
         if single:
@@ -84,6 +89,7 @@ class Looks:
             self.seen.add(what)
             if array is value and array.flags.writeable:
                 self.plain.add(what)
+                self.guard.plain.add(what)
             first = what not in self.guard.seen
             self.guard.seen.add(what)
             if not all_finite(array if first else some(array)) and all_finite(given):
@@ -91,9 +97,10 @@ class Looks:
         return writable(array)
 
 
-def try_products(matrix: Matrix, blame: Blame) -> None:
+def try_products(matrix: Matrix, blame: Blame, brings: Brings = bool) -> None:
     """Each product with a few rows against the same by numpy or scipy, on random vectors. A wrong
-    Xᵀ is found so, which a fit would tell as its own failure to converge."""
+    Xᵀ is found so, which a fit would tell as its own failure to converge. ``brings`` tells by its
+    name whether a product is the backend's own: the others are ours, made of its first two."""
     n, d = matrix.shape
     count = min(n, max(TRIED_LEAST, min(TRIED_MOST, int(n * TRIED_SHARE))))
     part = matrix.rows(np.unique(np.linspace(0, n - 1, count).astype(np.int64)))
@@ -104,24 +111,25 @@ def try_products(matrix: Matrix, blame: Blame) -> None:
     v, u = np.resize(pool, d), np.resize(pool[::-1], X.shape[0])
     w = np.abs(u)
     z, t = X @ v, X.T @ u
-    gram_dot = X.T @ (w * z)
-    trials: list[tuple[str, Callable[..., Any], tuple[Array, ...], tuple[Array, ...]]] = [
-        ("X V", part.dot, (v,), (z,)),
-        ("Xᵀ U", part.tdot, (u,), (t,)),
-        ("Xᵀ (w ∘ X V)", part.gram_dot, (w, v), (gram_dot,)),
-        ("Xᵀ (w ∘ X v) and X v", part.scored_dot, (w, v), (gram_dot, z)),
-        ("X Xᵀ u", part.outer_dot, (u,), (X @ t,)),
-    ]
+    trials: list[Trial] = [("X V", part.dot, (v,), (z,)), ("Xᵀ U", part.tdot, (u,), (t,))]
+    if brings("gram_dot") or brings("scored_dot"):
+        gram_dot = X.T @ (w * z)
+        trials += [
+            ("Xᵀ (w ∘ X V)", part.gram_dot, (w, v), (gram_dot,)),
+            ("Xᵀ (w ∘ X v) and X v", part.scored_dot, (w, v), (gram_dot, z)),
+        ]
+    if brings("outer_dot"):
+        trials += [("X Xᵀ u", part.outer_dot, (u,), (X @ t,))]
     if d <= TRIED_WIDTH:
         V, U = np.stack([v, v[::-1]], axis=1), np.stack([u, w], axis=1)
-        squares = X.multiply(X) if part.sparse else X * X
-        trials += [
-            ("X V", part.dot, (V,), (X @ V,)),
-            ("Xᵀ U", part.tdot, (U,), (X.T @ U,)),
-            ("Xᵀ (w ∘ X V)", part.gram_dot, (w, V), (X.T @ (w[:, None] * (X @ V)),)),
-            ("(X ∘ X)ᵀ W", part.square_tdot, (w,), (squares.T @ w,)),
-        ]
-    if d <= TRIED_GRAM:
+        trials += [("X V", part.dot, (V,), (X @ V,)), ("Xᵀ U", part.tdot, (U,), (X.T @ U,))]
+        if brings("gram_dot"):
+            right = X.T @ (w[:, None] * (X @ V))
+            trials += [("Xᵀ (w ∘ X V)", part.gram_dot, (w, V), (right,))]
+        if brings("square_tdot"):
+            squares = X.multiply(X) if part.sparse else X * X
+            trials += [("(X ∘ X)ᵀ W", part.square_tdot, (w,), (squares.T @ w,))]
+    if d <= TRIED_GRAM and brings("gram"):
         dense = X.toarray() if part.sparse else X
         trials += [("Xᵀ diag(w) X", part.gram, (w,), ((dense.T * w) @ dense,))]
     first = part.dot(v)

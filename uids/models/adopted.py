@@ -132,7 +132,7 @@ class AdoptedFitted:
     def probabilities(self, rows: Rows) -> Array:
         with self.blame:
             P = self.value.probabilities(rows)
-        P = handed(P, (len(rows), rows.classes), "probabilities", self.blame)
+        P = handed(P, (len(rows), rows.classes), "probabilities", self.blame, finite=False)
         if not self.blame.trusted:
             refuse_improbable(P, self.blame)
         return P
@@ -154,15 +154,17 @@ class AdoptedFitted:
 
 
 def refuse_improbable(P: Array, blame: Blame) -> None:
-    """Numbers that are no probabilities of classes: the logloss would mean nothing. Some rows of a
-    large P are enough to tell."""
-    P = some(P)
-    off = float(np.abs(np.einsum("ij->i", P) - 1).max(initial=0.0))
-    if not (P.min(initial=0.0) >= 0 and off <= IMPROBABLE):
-        raise ComponentError(
-            f"{blame.who} gave probabilities that are not: the smallest is {P.min():.3g}, and the "
-            f"sum of a row is up to {off:.1e} away from 1"
-        )
+    """Numbers that are no probabilities of classes: the logloss would mean nothing. One that is not
+    finite shows in the sum of all of them; else some rows of a large P are enough to tell."""
+    few = some(P)
+    off = float(np.abs(np.einsum("ij->i", few) - 1).max(initial=0.0))
+    if few.min(initial=0.0) >= 0 and off <= IMPROBABLE and np.isfinite(P.sum()):
+        return
+    handed(P, P.shape, "probabilities", blame)  # says where one is not finite
+    raise ComponentError(
+        f"{blame.who} gave probabilities that are not: the smallest is {P.min():.3g}, and the "
+        f"sum of a row is up to {off:.1e} away from 1"
+    )
 
 
 def adopted_fit(fitted: Any, blame: Blame, loss_name: str = LOGLOSS) -> AdoptedFitted:
