@@ -186,6 +186,7 @@ class Draws:
             "scalar": 0.5,
             "words": ["a"] * n,
             "large": np.full(n, 1.5),
+            "zeros": np.zeros(n),
         }.get(self.what, np.ones(n))
 
     def gradient_bound(self, scores):
@@ -216,6 +217,7 @@ def test_a_sampler_cannot_change_the_scores(plugin, scores, what):
         ("scalar", r"gave probabilities of shape \(\) where \(60,\) is needed"),
         ("nan", "gave probabilities of which 60 of 60 are not finite"),
         ("large", r"gave probabilities outside \[0, 1\]: from 1\.5 to 1\.5"),
+        ("zeros", "gave probability 0 to all 60 rows: .*"),
     ],
 )
 def test_a_sampler_whose_numbers_are_none(plugin, scores, what, says):

@@ -204,6 +204,34 @@ def test_the_choice_follows_the_measure(metric):
     assert metrics["final"]["test"][metric] > metrics["full"]["test"][metric]
 
 
+def test_the_loss_leads_to_accuracy_unless_a_candidate_is_more_accurate_beyond_doubt(monkeypatch):
+    full, found = problem()
+    settings = make_settings(auto=True, choose={"metric": "accuracy", "folds": 3})
+    model = adopt_model(LogisticRegression(C="auto"))
+    by_loss = choose(
+        model, adopt_sampler("auto"), make_settings(auto=True, choose={"folds": 3}), full, found, 0
+    )
+    picked = choose(model, adopt_sampler("auto"), settings, full, found, 0)
+    assert picked.pick.candidate == by_loss.pick.candidate
+    assert {each.metric for each in picked.judged} == {"accuracy"}
+    assert picked.pick in picked.judged
+    assert "nothing that was tried is better by it beyond chance" in picked.reason
+
+    # The plainest candidate is right in every row, all others in none.
+    def values(self):
+        plain = self.candidate.key == by_loss.start.candidate.key
+        rows = len(self.held_out.losses)
+        return (
+            np.full(rows, float(not plain)) if self.metric == "accuracy" else self.held_out.losses
+        )
+
+    monkeypatch.setattr("uids.selection.candidate.Judged.values", property(values))
+    assert by_loss.pick.candidate.key != by_loss.start.candidate.key
+    picked = choose(model, adopt_sampler("auto"), settings, full, found, 0)
+    assert picked.pick.candidate.key == by_loss.start.candidate.key
+    assert "lowers the held-out validation error rate by 1.0000" in picked.reason
+
+
 def test_a_plugins_sampler_is_among_those_that_auto_tries(entry_points, package):
     source = (
         "from dataclasses import dataclass\n"

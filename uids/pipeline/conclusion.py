@@ -101,8 +101,10 @@ def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusio
     plain = "full" if start.candidate.weight == 0 else "full_plus_validation"
     if moved:
         begun = setting(start.candidate) if start.candidate.drops else f"{WORDS[plain]} as they are"
-        by, within = (loss_text(each, measure) for each in (-differences.mean(), error))
-        sentence += f", {by} ± {within} better than {begun}"
+        by, within = (loss_text(abs(each), measure) for each in (differences.mean(), error))
+        worse = " (it has the smaller loss)" if differences.mean() > 0 else ""
+        word = "worse" if worse else "better"
+        sentence += f", {by} ± {within} {word} than {begun}{worse}"
     elif len(selection.judged) > 1:
         sentence += ", and nothing that was tried is better beyond chance"
     worse = ""

@@ -109,6 +109,10 @@ class Judged:
         other = (1 - P[np.arange(len(y)), y]) / max(1, P.shape[1] - 1)
         return float(-np.log(np.maximum(other, LEAST)).mean())
 
+    def by(self, metric: str) -> Judged:
+        """The same rows by another measure."""
+        return replace(self, metric=metric)
+
     def against(self, other: Judged) -> Array:
         """Paired differences Δ, one for each row; below 0 where this is better."""
         return self.values - other.values

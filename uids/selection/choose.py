@@ -12,6 +12,10 @@ measure, in three steps:
    both have judged: the few validation rows would undo it.)
 3. **The guard** (``guard.py``): nothing is dropped unless that is better beyond its uncertainty.
 
+With ``choose.metric=accuracy`` all of this goes by the loss, which the rows tell much closer; then
+any candidate that was tried takes the place of what came out if its accuracy is better beyond its
+uncertainty.
+
 What is given is not chosen: with the ratio alone left open this is step 2 for one sampler, and 3.
 """
 
@@ -25,8 +29,9 @@ from uids.models.model import number_C
 from uids.samplers.adopted import AdoptedSampler, adopt_sampler
 from uids.scoring.influence import Influence
 from uids.selection.candidate import Candidate, Judged
+from uids.selection.measures import measure_name
 from uids.selection.narrow import narrow
-from uids.selection.reason import explain
+from uids.selection.reason import by_measure, explain
 from uids.selection.settings import SelectionSettings
 from uids.selection.trials import Trials
 from uids.selection.walk import FEW, POOLED, Open, Walk
@@ -100,16 +105,22 @@ def choose(
     pool = walk.pool()
     tuned = walk.tuned(pool, start)
     dropping = walk.drop(tuned)
-    pick = walk.decide(tuned, dropping)
+    by_loss = walk.decide(tuned, dropping)
+    metric = measure_name(settings.choose.metric, begun.loss_name)
+    pick = walk.better_by(metric, by_loss)
+    reason = explain(by_loss, tuned, start, dropping, settings.choose, trials.refused, alike)
+    if metric != trials.metric:
+        reason += by_measure(pick.by(metric), by_loss.by(metric), start.by(metric))
+    judged = {key: each.by(metric) for key, each in trials.known.items()}
     tried = {each.candidate.ratio for each in trials.judged}
     return Selection(
-        pick=pick,
-        tuned=tuned,
-        start=start,
-        judged=trials.judged,
+        pick=judged[pick.candidate.key],
+        tuned=judged[tuned.candidate.key],
+        start=judged[start.candidate.key],
+        judged=list(judged.values()),
         pooled=[] if pool is walk else pool.trials.judged,
         open=wanted,
-        reason=explain(pick, tuned, start, dropping, settings.choose, trials.refused, alike),
+        reason=reason,
         not_tried=[ratio for ratio in walk.ratios if ratio not in tried],
         folds=trials.folds,
         fits=trials.fits + (0 if pool is walk else pool.trials.fits),

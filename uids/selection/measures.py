@@ -19,6 +19,13 @@ def measure_name(metric: str, loss_name: str) -> str:
     return metric if metric in OF_CLASSES else loss_name
 
 
+def walk_measure(metric: str, loss_name: str) -> str:
+    """By which candidates are compared on the way. A hundred rows tell an error rate to 3 points
+    and the loss far closer: a walk by accuracy ended in less accurate models than one by loss (by
+    0.006 on breast_cancer and diabetes_scale), and so the loss leads, and accuracy decides."""
+    return loss_name if metric == "accuracy" else measure_name(metric, loss_name)
+
+
 def loss_key(name: str) -> str:
     """By which a loss stands in files: "squared error" ↦ squared_error."""
     return re.sub(r"\W+", "_", name.lower()).strip("_")

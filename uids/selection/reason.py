@@ -42,6 +42,18 @@ def explain(
     return "; ".join(parts)
 
 
+def by_measure(pick: Judged, by_loss: Judged, start: Judged) -> str:
+    """What the measure says of a choice that was made by the loss."""
+    name = name_of(pick.metric)
+    if pick.candidate is not by_loss.candidate:
+        return f"; {setting(pick.candidate, by_loss.candidate)} {lowers(pick, by_loss)}"
+    values = " and ".join(loss_text(each.mean, each.metric) for each in (pick, start))
+    return (
+        f"; of that and of what was begun with the held-out {name} is {values}, and nothing that "
+        "was tried is better by it beyond chance"
+    )
+
+
 def setting(candidate: Candidate, other: Candidate | None = None) -> str:
     """The values of a candidate, or those in which it differs from another."""
     values = described(candidate)

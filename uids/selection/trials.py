@@ -23,7 +23,7 @@ from uids.models import AdoptedFitted, AdoptedModel, Rows, stacked
 from uids.scoring.crossfit import Fold, Indices, crossfit, fold_numbers
 from uids.scoring.influence import Influence
 from uids.selection.candidate import Candidate, HeldOut, Judged
-from uids.selection.measures import measure_name
+from uids.selection.measures import walk_measure
 from uids.selection.settings import SelectionSettings
 from uids.selection.subset import draw_subset
 from uids.system.progress import tell
@@ -68,8 +68,8 @@ class Trials:
 
     @property
     def metric(self) -> str:
-        """By which candidates are judged."""
-        return measure_name(self.settings.choose.metric, self.model.loss_name)
+        """By which candidates are compared on the way."""
+        return walk_measure(self.settings.choose.metric, self.model.loss_name)
 
     @property
     def start_C(self) -> float | None:

@@ -210,15 +210,28 @@ class Walk:
                 break
         return judged
 
+    @property
+    def level(self) -> float:
+        """At which a gain has to be sure."""
+        level = self.settings.choose.level
+        return min(level, FEW_LEVEL) if self.few else level
+
     def decide(self, tuned: Judged, dropping: Sequence[Judged]) -> Judged:
         if self.open.ratio:
-            level = self.settings.choose.level
-            if self.few:
-                level = min(level, FEW_LEVEL)
-            return guarded(dropping, tuned, level, wrong_labels=self.few) or tuned
+            return guarded(dropping, tuned, self.level, wrong_labels=self.few) or tuned
         if not dropping:
             if self.trials.refused:
                 raise UidsError(self.trials.refused[-1])
             return tuned
         best = min(dropping, key=lambda each: each.mean)
         return best if best.mean < (1 - ROUNDING) * tuned.mean else tuned
+
+    def better_by(self, metric: str, pick: Judged) -> Judged:
+        """What was tried and is better than the pick by this measure beyond its uncertainty; the
+        pick where nothing is, or where it is the measure of the walk."""
+        if metric == self.trials.metric:
+            return pick
+        drops = pick.candidate.drops
+        tried = [j for j in self.trials.judged if self.open.ratio or j.candidate.drops == drops]
+        better = guarded([each.by(metric) for each in tried], pick.by(metric), self.level)
+        return pick if better is None else self.trials.known[better.candidate.key]
