@@ -27,6 +27,8 @@ from uids.registry import REGISTRIES
 from uids.selection.measures import OF_CLASSES
 from uids.system.keys import AUTO
 from uids.system.progress import Progress, listening
+from uids.system.threads import one_blas_thread
+from uids.system.tuning import SMALL_PROBLEM
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,11 +106,12 @@ def run_components(
     with listening(progress):
         kept = Kept() if kept is None else kept
         loaded = kept.rows(parts, settings, lambda: load(parts, settings, clock))
-        decided = decide(parts, settings, loaded, clock, kept)
-        judge = Judge(settings, loaded, decided, clock)
-        for refit in refits(settings, loaded, decided, clock, judge.has_test):
-            judge.add(refit)
-        metrics = record(parts, settings, loaded, decided, judge, clock)
+        with one_blas_thread(loaded.train.X.stored <= SMALL_PROBLEM):
+            decided = decide(parts, settings, loaded, clock, kept)
+            judge = Judge(settings, loaded, decided, clock)
+            for refit in refits(settings, loaded, decided, clock, judge.has_test):
+                judge.add(refit)
+            metrics = record(parts, settings, loaded, decided, judge, clock)
     why = Reasons(
         decided.scored.influence,
         loaded.row,

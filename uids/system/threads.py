@@ -40,7 +40,7 @@ def on_threads(work: Callable[[int], None], count: int) -> None:
 
 
 def one_blas_thread(wanted: bool) -> AbstractContextManager[Any]:
-    """For a loop whose products are not by BLAS.
+    """For a loop whose products are not by BLAS, or are small.
 
     BLAS's threads look for their next task in a busy loop. After each product of two vectors they
     would take the cores from those that work on H, which doubles the time of a sparse solve.
