@@ -17,6 +17,8 @@ from uids.backends.guard import Guard, Looks
 from uids.backends.guarded import GuardedMatrix
 from uids.backends.host import Host, HostMatrix, untouchable
 from uids.backends.matrix import Array, Matrix
+from uids.datasets.elsewhere import Elsewhere
+from uids.errors import UidsError
 from uids.registry import REGISTRIES, Chosen, ask
 
 
@@ -32,6 +34,7 @@ class AdoptedBackend:
 
     def matrix(self, X: Any) -> Matrix:
         """X, of the data set or of a part of it, through the backend."""
+        self.refuse(X)
         backend = self.chosen.component
         if not isinstance(backend, Backend):
             return AdoptedMatrix(self, Host(X))
@@ -39,12 +42,26 @@ class AdoptedBackend:
             matrix = backend.matrix(X if self.guard.blame.trusted else untouchable(X))
         return matrix if self.guard.blame.trusted else GuardedMatrix(matrix, self.guard)
 
+    def refuse(self, X: Any) -> None:
+        """What lies elsewhere, unless this backend takes it."""
+        if not isinstance(X, Elsewhere):
+            return
+        backend = self.chosen.component
+        with self.chosen.blame:
+            taken = isinstance(backend, Backend) and backend.takes(X)
+        if not taken:
+            raise UidsError(
+                f"the rows lie {X.where}, and backend {self.name!r} does not take them: use "
+                f"backend={X.backend}"
+            )
+
     @cached_property
     def guard(self) -> Guard:
         return Guard(self.chosen.blame)
 
     def plan(self, X: Any) -> str:
         """Which matrix that would be, and why; nothing is made."""
+        self.refuse(X)
         backend = self.chosen.component
         with self.chosen.blame:
             return (backend.plan(X) if isinstance(backend, Backend) else "") or self.name

@@ -42,7 +42,22 @@ class GuardedMatrix(Matrix):
         with self.blame:
             product, scores = self.matrix.scored_dot(w, v)
         product = self.looks.at(product, v, v.shape, "Xᵀ (w ∘ X v)")
-        return product, self.looks.at(scores, v, w.shape, "X v")
+        return product, self.looks.at(scores, v, self.shape[:1], "X v")
+
+    def class_dot(
+        self, P: Array, w: Array | None, V: Array, shift: Array | None = None
+    ) -> tuple[Array, Array | None]:
+        self.guard.try_once(self)
+        with self.blame:
+            product, sums = self.matrix.class_dot(P, w, V, shift)
+        product = self.looks.at(product, V, V.shape, "Xᵀ (W (X V))")
+        if shift is not None:
+            sums = self.looks.at(sums, V, shift.shape, "the sums of W (X V)")
+        return product, sums
+
+    def hold(self, values: Array) -> Any:
+        with self.blame:
+            return self.matrix.hold(values)
 
     def outer_dot(self, u: Array) -> Array:
         self.guard.try_once(self)

@@ -31,6 +31,7 @@ class Matrix(ABC):
     | ``gram_dot(w, V)``     | Xᵀ (w ∘ (X V))    | (n,), (d, k) → (d, k)     |
     | ``scored_dot(w, v)``   | that, and X v     | (n,), (d,) → (d,), (n,)   |
     | ``map_dot(V, change)`` | Xᵀ f(X V)         | (d, k) → (d, k)           |
+    | ``class_dot(P, w, V)`` | Xᵀ (W (X V))      | (n, k), (d, k m) → (d, …) |
     | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
@@ -68,6 +69,31 @@ class Matrix(ABC):
         U = np.ascontiguousarray(self.dot(V[:, 0])[:, None] if one else self.dot(V))
         change(U, slice(0, len(U)))
         return self.tdot(U[:, 0])[:, None] if one else self.tdot(U)
+
+    def class_dot(
+        self, P: Array, w: Array | None, V: Array, shift: Array | None = None
+    ) -> tuple[Array, Array | None]:
+        """Xᵀ R and, where there is a ``shift``, the sums of R over the rows, (k m,). Of each row
+        R_i = w_i (diag(P_i) − P_i P_iᵀ) (x_iᵀ V + shift), where x_iᵀ V is (k, m)."""
+        sums: dict[int, Array] = {}
+
+        def weigh(U: Array, rows: slice) -> None:
+            if shift is not None:
+                U += shift
+            weigh_classes(U, P[rows], None if w is None else w[rows])
+            if shift is not None:
+                sums[rows.start] = U.sum(axis=0)
+
+        product = self.map_dot(V, weigh)
+        if shift is None:
+            return product, None
+        return product, np.asarray(sum(sums[start] for start in sorted(sums)))
+
+    def hold(self, values: Array) -> Any:
+        """A number or several for each row, (n,) or (n, k), in a form that ``gram_dot``,
+        ``scored_dot`` and ``class_dot`` take as w or P: for what is given to many products and does
+        not change in between. Where the rows lie elsewhere it is sent there once."""
+        return values
 
     def outer_dot(self, u: Array) -> Array:
         return self.dot(self.tdot(u))
@@ -199,6 +225,15 @@ class Matrix(ABC):
         """Whatever is needed for products, now rather than at the first of them: what cannot be
         made is then told at once. ``trial``: products of another package are tried, too."""
         return None
+
+
+def weigh_classes(U: Array, P: Array, w: Array | None) -> None:
+    """w_i (diag(P_i) − P_i P_iᵀ) U_i for each row, in place; U is (n, k m)."""
+    each = U.reshape(*P.shape, -1)
+    each -= np.einsum("ik,ikm->im", P, each)[:, None]
+    each *= P[:, :, None]
+    if w is not None:
+        each *= w[:, None, None]
 
 
 def positions(index: Array, n: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +31,13 @@ def index_of(X: Matrix) -> Array:
     return X.host.index
 
 
+class Halves(NamedTuple):
+    """Numbers of the rows, as each of the two matrices holds them."""
+
+    first: Any
+    second: Any
+
+
 class Stacked(Matrix):
     """No copy of X, unless somebody fetches it."""
 
@@ -47,7 +54,33 @@ class Stacked(Matrix):
         return self.first.tdot(U[: self.cut]) + self.second.tdot(U[self.cut :])
 
     def gram_dot(self, w: Array, V: Array) -> Array:
-        return self.first.gram_dot(w[: self.cut], V) + self.second.gram_dot(w[self.cut :], V)
+        upper, lower = self.halves(w)
+        return self.first.gram_dot(upper, V) + self.second.gram_dot(lower, V)
+
+    def scored_dot(self, w: Array, v: Array) -> tuple[Array, Array]:
+        upper, lower = self.halves(w)
+        (one, scores), (two, others) = (
+            self.first.scored_dot(upper, v),
+            self.second.scored_dot(lower, v),
+        )
+        return one + two, np.concatenate([scores, others])
+
+    def class_dot(
+        self, P: Array, w: Array | None, V: Array, shift: Array | None = None
+    ) -> tuple[Array, Array | None]:
+        states, weights = self.halves(P), self.halves(w)
+        one, sums = self.first.class_dot(states.first, weights.first, V, shift)
+        two, others = self.second.class_dot(states.second, weights.second, V, shift)
+        return one + two, None if sums is None or others is None else sums + others
+
+    def halves(self, values: Any) -> Halves:
+        if values is None or isinstance(values, Halves):
+            return values or Halves(None, None)
+        return Halves(values[: self.cut], values[self.cut :])
+
+    def hold(self, values: Array) -> Any:
+        upper, lower = self.halves(values)
+        return Halves(self.first.hold(upper), self.second.hold(lower))
 
     def square_tdot(self, W: Array) -> Array:
         return self.first.square_tdot(W[: self.cut]) + self.second.square_tdot(W[self.cut :])

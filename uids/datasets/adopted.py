@@ -1,6 +1,8 @@
 """The door of data sets: the one place where one of any package comes in, and is asked what it can
 do. Only ``load()`` is required:
 
+- ``load_for(backend)``, in place of ``load()``, of a data set whose rows are to lie where the
+  backend has them: what it then hands back as X may be ``Elsewhere``;
 - ``here()``, a class method: whether ``load()`` needs no download (by default it needs none);
 - ``files``: name ↦ an object with a ``name``, the files to be put into the data folder by hand;
 - ``fingerprint()``: what tells its files from later versions of themselves (by default None);
@@ -37,9 +39,14 @@ class AdoptedDataset:
     def name(self) -> str:
         return self.chosen.name
 
-    def load(self) -> Data:
+    def load(self, backend: object = None) -> Data:
+        """``backend`` is the component that will be given X, where that is known."""
         with self.chosen.blame:
-            loaded = self.chosen.component.load()
+            component = self.chosen.component
+            if backend is not None and hasattr(component, "load_for"):
+                loaded = component.load_for(backend)
+            else:
+                loaded = component.load()
             if self.encode is not None:
                 loaded = self.encode(as_pairs(loaded, self.name))
             try:

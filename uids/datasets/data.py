@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from uids.datasets.csr import as_csr
 from uids.datasets.dense import as_dense, as_labels
+from uids.datasets.elsewhere import Elsewhere
 from uids.datasets.formats.adopted import Transformer
 from uids.datasets.frames.adopted import column_names, in_order
 from uids.datasets.units import Units
@@ -36,9 +37,9 @@ class DataSet(Protocol):
 class Data:
     """What a data set hands back.
 
-    X is (n, d), a numpy array or a CSR matrix; y is (n,) and holds labels of any kind. Where the
-    source has its own validation or test rows, they are pairs (X, y) with the same features.
-    ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
+    X is (n, d), a numpy array or a CSR matrix, or lies ``Elsewhere``; y is (n,) and holds labels of
+    any kind. Where the source has its own validation or test rows, they are pairs (X, y) with the
+    same features. ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
     ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
     X that are "train", "validation" and "test" where all of them lie in it; what is left out is
     split off the training rows. ``encoding`` is how a table became X.
@@ -125,8 +126,9 @@ def check(data: Data, name: str) -> Data:
 def _checked(X: Any, y: Any, where: str) -> Pair:
     refuse_masked(X, f"{where}: X")
     refuse_masked(y, f"{where}: y")
-    X = as_csr(X, where) if sp.issparse(X) else as_dense(X, where)
-    if X.ndim != 2 or 0 in X.shape:
+    if not isinstance(X, Elsewhere):
+        X = as_csr(X, where) if sp.issparse(X) else as_dense(X, where)
+    if len(X.shape) != 2 or 0 in X.shape:
         raise UidsError(f"{where}: X must have rows and columns (its shape is {X.shape})")
     if X.dtype.kind not in "fiub":
         raise UidsError(f"{where}: X must hold real numbers (its type is {X.dtype})")
@@ -140,15 +142,24 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
         raise UidsError(
             f"{where}: {len(missing)} labels are missing, the first in row {missing[0]}"
         )
-    values = X.data if sp.issparse(X) else X
-    if not all_finite(values):
-        bad = np.flatnonzero(~np.isfinite(values if values.ndim == 1 else values.sum(axis=1)))
-        row = bad[0] if values.ndim == 2 else np.searchsorted(X.indptr, bad[0], side="right") - 1
+    row = first_infinite(X)
+    if row is not None:
         raise UidsError(
             f"{where}: X holds values that are not finite, the first in row {row}; "
             "remove or fill them"
         )
     return X, y
+
+
+def first_infinite(X: Any) -> int | None:
+    """The first row with a value that is not finite."""
+    if isinstance(X, Elsewhere):
+        return X.infinite
+    values = X.data if sp.issparse(X) else X
+    if all_finite(values):
+        return None
+    bad = np.flatnonzero(~np.isfinite(values if values.ndim == 1 else values.sum(axis=1)))[0]
+    return int(bad if values.ndim == 2 else np.searchsorted(X.indptr, bad, side="right") - 1)
 
 
 def check_rows(

@@ -14,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from uids.datasets.elsewhere import Elsewhere
 from uids.errors import UidsError, require
 from uids.system.keys import one_of
 from uids.system.streams import Stream, generator
 
 KINDS = ("uniform", "class", "region", "features", "both")
+LOOKING = ("region", "features")  # those that look at X
 
 REGION_SHARE = 0.8  # of the labels in a region of ``region``: that many are wrong
 FEATURE_SPREADS = 3.0  # standard deviation of ``features``, in those of the column
@@ -62,6 +64,11 @@ def check_kind(kind: str) -> None:
 def add_noise(clean: Clean, noise: float, kind: str, seed: int) -> Noisy:
     """``noise`` is a share in [0, 1); what it is a share of, each kind says."""
     check_kind(kind)
+    if noise and kind in LOOKING and isinstance(clean.X, Elsewhere):
+        raise UidsError(
+            f"noise_kind={kind} looks at X, and the rows lie {clean.X.where}: use "
+            "noise_kind=uniform"
+        )
     rng = generator(seed, Stream.NOISE)
     X, y, y_validation = clean.X, clean.y, clean.y_validation
     if kind == "features":

@@ -26,7 +26,7 @@ class GivenRows(AdoptedDataset):
     """Rows as they are: what is fitted has a number for each column that it was given, and none is
     left out for being empty."""
 
-    def load(self) -> Data:
+    def load(self, backend: object = None) -> Data:
         return check(self.chosen.component.load(), self.name)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.datasets.data import Data, Pair
+from uids.datasets.elsewhere import Elsewhere
 from uids.datasets.formats.adopted import feature_names
 from uids.errors import Blame, UidsError, one_line
 from uids.models.logistic.fitted import FittedLogistic
@@ -160,6 +161,11 @@ class Steps:
         """By the steps as they were fitted, or by copies that are fitted to the training rows."""
         from sklearn.base import clone
 
+        if isinstance(data.X, Elsewhere):
+            raise UidsError(
+                f"the steps of a Pipeline need X itself, and the rows lie {data.X.where}: encode "
+                "them before, or give the model alone"
+            )
         with Blame("a step of the Pipeline before its model"):
             steps = self.pipeline if self.fitted else clone(self.pipeline).fit(data.X, data.y)
 

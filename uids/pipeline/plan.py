@@ -39,7 +39,7 @@ class Plan:
 def plan(parts: Components, settings: Settings) -> Plan:
     """Reads the data, and makes neither a fit nor a product."""
     check_together(parts, settings)
-    data = parts.dataset.load()
+    data = parts.dataset.load(parts.backend.chosen.component)
     shares = shared_out(parts, settings, data)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend, trial=False)

@@ -59,7 +59,7 @@ class Loaded:
 
 def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
     with clock.stage("load"):
-        data = parts.dataset.load()
+        data = parts.dataset.load(parts.backend.chosen.component)
         shares = shared_out(parts, settings, data)
         train, validation, test = rows_of(shares, parts.backend)
         row = shares.train.row

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uids.backends import Array
 from uids.models.logistic.advice import advice, has_head
-from uids.models.logistic.products import add, outer, product, slopes, transposed
+from uids.models.logistic.products import add, outer, product, slopes, transposed, weighed_dot
 from uids.models.model import Objective, RowForms
 from uids.models.rows import Rows
 from uids.solvers import Advice, Dual, Precondition
@@ -72,20 +72,10 @@ class LogisticCurvature(Objective):
         """Of the rows that it is over, (n, k): p_i for logistic regression."""
         return self.fitted.state(self.over) if self.known is None else self.known
 
-    def _weigh(self, U: Array, y: Array, state: Array, weights: Array | None) -> None:
-        """W_i U_i for each row, in place; U is (n, k, m)."""
-        if self.columns == 1:
-            U *= self.fitted.bends(state, y)[:, :, None]
-        else:
-            U -= np.einsum("ik,ikm->im", state, U)[:, None]
-            U *= state[:, :, None]
-        if weights is not None:
-            U *= weights[:, None, None]
-
     def dot(self, V: Array) -> Array:
         if self.columns == 1:
             return self._dot_single(V)
-        return self._dot(V, self.over, self.state, self.weights, 1.0)
+        return self._dot(V, self.over, self._held_state, self._held_weights, 1.0)
 
     def dot_rows(self, V: Array, index: Array) -> Array:
         weights = None if self.weights is None else self.weights[index]
@@ -100,6 +90,18 @@ class LogisticCurvature(Objective):
         return w
 
     @cached_property
+    def _held_w(self) -> Any:
+        return self.over.X.hold(self._w)
+
+    @cached_property
+    def _held_state(self) -> Any:
+        return self.over.X.hold(self.state)
+
+    @cached_property
+    def _held_weights(self) -> Any:
+        return None if self.weights is None else self.over.X.hold(self.weights)
+
+    @cached_property
     def _xw(self) -> Array:  # Xᵀ w
         return self.over.X.tdot(self._w)
 
@@ -109,7 +111,7 @@ class LogisticCurvature(Objective):
             # One vector as a vector: the loops for several take three times as long for it.
             return self._dot_single(V[:, 0])[:, None]
         top = np.ascontiguousarray(V[: self.over.X.shape[1]])
-        result = self.over.X.gram_dot(self._w, top)
+        result = self.over.X.gram_dot(self._held_w, top)
         add(top, result, 1 / self.scale)
         if not self.fitted.intercept:
             return result
@@ -126,7 +128,7 @@ class LogisticCurvature(Objective):
             product = self.over.X.tdot(self._w * scores)
         else:
             top = np.ascontiguousarray(s[: self.over.X.shape[1]])
-            product, scores = self.over.X.scored_dot(self._w, top)
+            product, scores = self.over.X.scored_dot(self._held_w, top)
             if self.fitted.intercept:
                 product += self._xw * s[-1]
                 scores += s[-1]
@@ -140,19 +142,15 @@ class LogisticCurvature(Objective):
     ) -> Array:
         k, b = self.fitted.columns, self.fitted.intercept
         T = V.reshape(self.size // k, -1)  # (d + b, k m)
-        sums: dict[int, Array] = {}  # of the weighed scores, which the intercepts take
-
-        def weigh(U: Array, part: slice) -> None:
-            if b:
-                U += T[-1]
-            some = None if weights is None else weights[part]
-            self._weigh(U.reshape(len(U), k, -1), rows.y[part], state[part], some)
-            if b:
-                sums[part.start] = U.sum(axis=0)
-
-        result = rows.X.map_dot(np.ascontiguousarray(T[: len(T) - b]), weigh)
-        if b:
-            result = np.vstack([result, sum(sums[start] for start in sorted(sums))])
+        top, shift = np.ascontiguousarray(T[: len(T) - b]), T[-1] if b else None
+        if k > 1:
+            result, sums = rows.X.class_dot(state, weights, top, shift)
+        else:
+            w = self.fitted.bends(state, rows.y)[:, 0]
+            w = w if weights is None else w * weights
+            result, sums = weighed_dot(rows.X, w, top, shift)
+        if sums is not None:  # of the weighed scores, which the intercepts take
+            result = np.vstack([result, sums])
         result *= scale / self.rows
         penalised = len(T) - b
         result[:penalised] += T[:penalised] / (self.fitted.C * self.rows)

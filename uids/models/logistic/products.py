@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.linalg.blas import daxpy
 from scipy.special import expit, log_softmax, softmax
 
-from uids.backends import Array
+from uids.backends import Array, Matrix
 from uids.models.rows import Rows
 
 
@@ -41,6 +41,16 @@ def transposed(rows: Rows, U: Array, intercept: bool) -> Array:
     result[:-1] = product
     result[-1] = U.sum(axis=0)
     return result
+
+
+def weighed_dot(X: Matrix, w: Array, V: Array, shift: Array | None) -> tuple[Array, Array | None]:
+    """Xᵀ R and, where there is a shift, the sums of R, for R = w ∘ (X V + shift)."""
+    U = X.dot(V[:, 0])[:, None] if V.shape[1] == 1 else X.dot(V)
+    if shift is not None:
+        U += shift
+    U *= w[:, None]
+    product = X.tdot(U[:, 0])[:, None] if U.shape[1] == 1 else X.tdot(U)
+    return product, None if shift is None else U.sum(axis=0)
 
 
 def outer(rows: Rows, R: Array, intercept: bool) -> Array:
