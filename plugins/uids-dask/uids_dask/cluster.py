@@ -1,4 +1,4 @@
-"""The scheduler and its workers: found or started, asked, and told of in one line when they fail."""
+"""The scheduler and its workers: found or started, asked, and one line where they fail."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import dask
+from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed
 from distributed.comm import CommClosedError
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 ATTEMPTS = 5  # to do what was lost with a worker again, before it is given up
 COPIES = 4  # of a vector that are sent from here; workers beyond have it from one another
+SMALL = 2**15  # bytes up to which numbers travel with the task that wants them
 LOST = (CancelledError, CommClosedError)
 
 
@@ -35,6 +37,7 @@ class Settings:
     wait: float
     direct: bool
     tls: tuple[str | None, str | None, str | None]  # certificate authority, certificate, key
+    small: int
 
     def security(self) -> Security | None:
         authority, certificate, key = self.tls
@@ -95,8 +98,10 @@ class Cluster:
         """Of the partition ``number`` of ``count``: neighbours are together."""
         return self.homes[number * len(self.homes) // count]
 
-    def send(self, values: Sequence[Any], homes: Sequence[str | None]) -> list[Future]:
-        """Each to its worker, all at once."""
+    def send(self, values: Sequence[Any], homes: Sequence[str | None]) -> list[Any]:
+        """Each to its worker, all at once, and small ones as they are."""
+        if sum(sizeof(value) for value in values) <= SMALL:
+            return list(values)
 
         async def sent() -> list[Future]:
             return await asyncio.gather(
@@ -114,7 +119,7 @@ class Cluster:
 
         return list(self.client.sync(sent))
 
-    def spread(self, value: Any, count: int) -> list[Future]:
+    def spread(self, value: Any, count: int) -> list[Any]:
         """One value to all workers, as futures for ``count`` partitions: a few copies from here."""
         copies = min(COPIES, len(self.homes))
         step = len(self.homes) / copies
@@ -152,7 +157,8 @@ class Cluster:
             raise error
         if attempt == ATTEMPTS - 1:
             raise UidsError(
-                f"workers of Dask at {self.place} were lost {ATTEMPTS} times in one product: {error}"
+                f"workers of Dask at {self.place} were lost {ATTEMPTS} times in one product: "
+                f"{' '.join(str(error).split())[:200]}"
             ) from error
         self.epoch += 1
         try:

@@ -1,4 +1,4 @@
-"""Files by globs and addresses, here or in an object store, and parts of them as sources of rows."""
+"""Files by globs and addresses, on this machine or in an object store."""
 
 from __future__ import annotations
 

@@ -101,9 +101,7 @@ def sources_of(files: list[File], size: int) -> list[Source]:
             continue
         count = -(-file.size // size)
         bounds = [file.size * i // count for i in range(count + 1)]
-        sources += [
-            Source(file, bounds[i], bounds[i + 1] - bounds[i]) for i in range(count)
-        ]
+        sources += [Source(file, bounds[i], bounds[i + 1] - bounds[i]) for i in range(count)]
     return sources
 
 

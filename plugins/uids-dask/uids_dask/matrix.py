@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,9 @@ class Held:
 
     def __init__(self, matrix: DaskMatrix, values: Array) -> None:
         self.matrix, self.values = matrix, values
-        self.epoch, self._futures = -1, list[Future]()
+        self.epoch, self._futures = -1, list[Any]()
 
-    def futures(self) -> list[Future]:
+    def futures(self) -> list[Any]:
         cluster = self.matrix.cluster
         if self.epoch != cluster.epoch:
             self._futures = self.matrix.send(self.values)
@@ -53,7 +54,7 @@ class DaskMatrix(Matrix):
         self.shape = len(self.cut), blocks.width
         kind = "0/1 features" if blocks.all_ones else "sparse" if blocks.sparse else "dense"
         self.note = f"dask: {len(blocks.heights)} partitions, {kind}, {self.cluster.note}"
-        self._index: list[Future | None] = []
+        self._index: list[Any] = []
         self._index_epoch = -1
 
     @classmethod
@@ -72,7 +73,7 @@ class DaskMatrix(Matrix):
         share = -(-count // len(cluster.homes))
 
         def make(cluster: Cluster) -> list[Future]:
-            rows = [X[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+            rows = [X[a:b] for a, b in pairwise(bounds)]
             homes = [cluster.home(i, len(rows)) for i in range(len(rows))]
             sent = cluster.send(rows, homes)
             return list(cluster.client.map(tasks.of_block, sent, share=share, pure=False))
@@ -84,26 +85,27 @@ class DaskMatrix(Matrix):
 
     # How a product is asked for.
 
-    def send(self, values: Array) -> list[Future]:
+    def send(self, values: Array) -> list[Any]:
         """Numbers of the rows to the partitions that they belong to."""
         homes = [self.blocks.home(i) for i in self.cut.used]
         return self.cluster.send(self.cut.shared(values), homes)
 
-    def spread(self, value: Any) -> list[Future]:
+    def spread(self, value: Any) -> list[Any]:
         return self.cluster.spread(value, max(1, len(self.cut.used)))
 
-    def held(self, values: Any) -> list[Future]:
+    def held(self, values: Any) -> list[Any]:
         return values.futures() if isinstance(values, Held) else self.send(values)
 
-    def index(self) -> list[Future | None]:
+    def index(self) -> list[Any]:
         """The positions in each partition, on its worker."""
         if self._index_epoch != self.cluster.epoch:
             local = self.cut.local()
             some = [k for k, rows in enumerate(local) if rows is not None]
             homes = [self.blocks.home(self.cut.used[k]) for k in some]
             self._index = [None] * len(local)
-            for k, future in zip(some, self.cluster.send([local[k] for k in some], homes)):
-                self._index[k] = future
+            sent = self.cluster.send([local[k] for k in some], homes)
+            for k, rows in zip(some, sent, strict=True):
+                self._index[k] = rows
             self._index_epoch = self.cluster.epoch
         return self._index
 
@@ -164,25 +166,41 @@ class DaskMatrix(Matrix):
             found.setdefault(i * workers // count, []).append(k)
         return list(found.values())
 
+    @cached_property
+    def here(self) -> Matrix | None:
+        """Few rows, in this process: for products that are over before a task would begin."""
+        few = 0 < self.stored <= self.cluster.settings.small
+        return Auto().matrix(self.fetch()) if few else None
+
     # Products.
 
     def dot(self, V: Array) -> Array:
+        if self.here:
+            return self.here.dot(V)
         V = np.asarray(V, dtype=np.float64)
         return self.rows_of(lambda: self.each(tasks.dot, self.spread(V)), V.shape[1:])
 
     def tdot(self, U: Array) -> Array:
+        if self.here:
+            return self.here.tdot(U)
         shape = self.shape[1], *U.shape[1:]
         return self.sum_of(lambda: self.each(tasks.tdot, self.held(U)), shape)
 
     def square_tdot(self, W: Array) -> Array:
+        if self.here:
+            return self.here.square_tdot(W)
         shape = self.shape[1], *W.shape[1:]
         return self.sum_of(lambda: self.each(tasks.square_tdot, self.held(W)), shape)
 
     def gram_dot(self, w: Any, V: Array) -> Array:
+        if self.here:
+            return self.here.gram_dot(w, V)
         V = np.asarray(V, dtype=np.float64)
         return self.sum_of(lambda: self.each(tasks.gram_dot, self.spread(V), self.held(w)), V.shape)
 
     def scored_dot(self, w: Any, v: Array) -> tuple[Array, Array]:
+        if self.here:
+            return self.here.scored_dot(w, v)
         v = np.asarray(v, dtype=np.float64)
 
         def both() -> tuple[list[Array], list[Array]]:
@@ -200,6 +218,8 @@ class DaskMatrix(Matrix):
     def class_dot(
         self, P: Any, w: Any, V: Array, shift: Array | None = None
     ) -> tuple[Array, Array | None]:
+        if self.here:
+            return self.here.class_dot(P, w, V, shift)
         V = np.asarray(V, dtype=np.float64)
         shape = len(V) + (shift is not None), V.shape[1]
 
@@ -211,17 +231,23 @@ class DaskMatrix(Matrix):
         return (product, None) if shift is None else (product[:-1], product[-1])
 
     def hold(self, values: Array) -> Any:
-        return Held(self, values)
+        return values if self.here else Held(self, values)
 
     def gram(self, w: Any) -> Array:
+        if self.here:
+            return self.here.gram(w)
         d = self.shape[1]
         return self.sum_of(lambda: self.each(tasks.gram, self.held(w)), (d, d))
 
     def quadratic(self, A: Array) -> Array:
+        if self.here:
+            return self.here.quadratic(A)
         A = np.asarray(A, dtype=np.float64)
         return self.rows_of(lambda: self.each(tasks.quadratic, self.spread(A)), ())
 
     def row_squares(self) -> Array:
+        if self.here:
+            return self.here.row_squares()
         return self.rows_of(lambda: self.each(tasks.row_squares), ())
 
     def outer(self) -> Array:
@@ -267,9 +293,13 @@ class DaskMatrix(Matrix):
     # Parts.
 
     def _rows(self, index: Array) -> Matrix:
+        if self.here:
+            return self.here.rows(index)
         return DaskMatrix(self.blocks, self.cut.take(index))
 
     def columns(self, index: Array) -> Matrix:
+        if self.here:
+            return self.here.columns(index)
         if self.stored <= SMALL:
             return self.like(self.fetch()[:, index])
         return DaskMatrix(self.narrowed(np.asarray(index)))
