@@ -238,7 +238,7 @@ def started(settings: Settings) -> Cluster:
             threads_per_worker=settings.threads,
             memory_limit=settings.memory,
             processes=True,
-            silence_logs=logging.ERROR,
+            silence_logs=logging.CRITICAL,
             security=settings.security(),
         )
         client = Client(local, direct_to_workers=settings.direct, set_as_default=False)

@@ -50,7 +50,7 @@ class DaskMatrix(Matrix):
 
     def __init__(self, blocks: Blocks, cut: Cut | None = None) -> None:
         self.blocks, self.cluster = blocks, blocks.cluster
-        self.cut = cut or Cut(blocks.bounds)
+        self.cut = Cut(blocks.bounds) if cut is None else cut
         self.shape = len(self.cut), blocks.width
         kind = "0/1 features" if blocks.all_ones else "sparse" if blocks.sparse else "dense"
         self.note = f"dask: {len(blocks.heights)} partitions, {kind}, {self.cluster.note}"
