@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ T = TypeVar("T")
 ATTEMPTS = 5  # to do what was lost with a worker again, before it is given up
 COPIES = 4  # of a vector that are sent from here; workers beyond have it from one another
 SMALL = 2**15  # bytes up to which numbers travel with the task that wants them
+MORE = "give each more, backend.memory=8GiB, or make partitions smaller, dataset.partition=32MiB"
 LOST = (CancelledError, CommClosedError)
 
 
@@ -137,8 +139,7 @@ class Cluster:
             except KilledWorker as error:
                 raise UidsError(
                     f"workers of Dask at {self.place} died again and again at one task: out of "
-                    "memory, most likely; give each more (backend.memory=8GiB) or cut the data "
-                    "into smaller partitions (dataset.partition=64MiB)"
+                    f"memory, most likely; {MORE}"
                 ) from error
             except (*LOST, OSError, TimeoutError, RuntimeError, KeyError, ValueError) as error:
                 self.recover(error, attempt)
@@ -157,8 +158,8 @@ class Cluster:
             raise error
         if attempt == ATTEMPTS - 1:
             raise UidsError(
-                f"workers of Dask at {self.place} were lost {ATTEMPTS} times in one product: "
-                f"{' '.join(str(error).split())[:200]}"
+                f"workers of Dask at {self.place} were lost {ATTEMPTS} times at one product, out "
+                f"of memory, perhaps ({MORE}): {' '.join(str(error).split())[:200]}"
             ) from error
         self.epoch += 1
         try:
@@ -205,6 +206,10 @@ def close_all() -> None:
     """Those that this process has started or found."""
     while _open:
         _open.popitem()[1].close()
+
+
+# Before Dask's own end of the process, which would speak of all that the workers still hold.
+atexit.register(close_all)
 
 
 def found(settings: Settings) -> Cluster:
