@@ -39,7 +39,8 @@ class Data:
 
     X is (n, d), a numpy array or a CSR matrix, or lies ``Elsewhere``; y is (n,) and holds labels of
     any kind. Where the source has its own validation or test rows, they are pairs (X, y) with the
-    same features. ``paper_rows`` is N of the paper's split, see ``uids/datasets/public/public_set.py``.
+    same features. ``paper_rows`` is N of the paper's split, see
+    ``uids/datasets/public/public_set.py``.
     ``features`` are the names of X's columns, where they have some. ``part_rows`` are the rows of
     X that are "train", "validation" and "test" where all of them lie in it; what is left out is
     split off the training rows. ``encoding`` is how a table became X.

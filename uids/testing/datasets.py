@@ -15,6 +15,7 @@ import numpy as np
 from uids.backends import Array
 from uids.datasets.adopted import AdoptedDataset
 from uids.datasets.data import Data
+from uids.datasets.elsewhere import Elsewhere
 from uids.datasets.split import encode
 from uids.registry import Chosen
 from uids.system.files import plain
@@ -36,8 +37,13 @@ def arrays(data: Data) -> dict[str, Array]:
     return {
         f"{name} of the {part} rows": array
         for part, (X, y) in pairs.items()
-        for name, array in (("X", values(X)), ("y", np.asarray(y)))
+        for name, array in (("X", values(fetched(X))), ("y", np.asarray(y)))
     }
+
+
+def fetched(X: Stored | Elsewhere) -> Stored:
+    """Of rows that lie elsewhere a copy here."""
+    return X.fetch(np.arange(X.shape[0])) if isinstance(X, Elsewhere) else X
 
 
 def stored(X: Stored) -> Array:
@@ -74,7 +80,7 @@ def no_sharing(chosen: Chosen) -> None:
     """What is changed in arrays that it gave is not there when it is loaded again."""
     once = arrays(loaded(chosen))
     held = {name: array.copy() for name, array in once.items()}
-    for X in loaded(chosen).sources.values():
+    for X in map(fetched, loaded(chosen).sources.values()):
         if stored(X).flags.writeable:
             stored(X)[...] = 0
     for name, array in arrays(loaded(chosen)).items():

@@ -27,6 +27,7 @@ class Dask(Backend):
     address: str | None = None
     workers: int | None = None
     threads: int = 1
+    processes: bool = True
     memory: str = "auto"
     tls_ca_file: str | None = None
     tls_cert: str | None = None
@@ -48,7 +49,7 @@ class Dask(Backend):
 
     def cluster(self) -> Cluster:
         tls = self.tls_ca_file, self.tls_cert, self.tls_key
-        sizes = self.workers, self.threads, self.memory
+        sizes = self.workers, self.threads, self.processes, self.memory
         return cluster_of(Settings(self.address, *sizes, self.wait, self.direct, tls, self.small))
 
     def takes(self, X: Elsewhere) -> bool:

@@ -35,6 +35,7 @@ class Settings:
     address: str | None
     workers: int | None
     threads: int
+    processes: bool
     memory: str
     wait: float
     direct: bool
@@ -235,6 +236,8 @@ def started(settings: Settings) -> Cluster:
     options = {
         "distributed.scheduler.work-stealing": False,
         "distributed.scheduler.active-memory-manager.start": False,
+        # One that waits for memory, which nobody frees, would wait for ever: it goes to the disk.
+        "distributed.worker.memory.pause": False,
     }
     with dask.config.set(options), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a port that is taken, or a dashboard that cannot be
@@ -242,7 +245,7 @@ def started(settings: Settings) -> Cluster:
             n_workers=settings.workers,
             threads_per_worker=settings.threads,
             memory_limit=settings.memory,
-            processes=True,
+            processes=settings.processes,
             silence_logs=logging.CRITICAL,
             security=settings.security(),
         )

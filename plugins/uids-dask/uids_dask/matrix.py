@@ -127,7 +127,7 @@ class DaskMatrix(Matrix):
             return self.cluster.gather(self.tree(submit(), add))
 
         terms = self.cluster.ask(total) if self.cut.used else []
-        return np.array(tasks.added(terms)) if terms else np.zeros(shape)
+        return own(tasks.added(terms), len(terms)) if terms else np.zeros(shape)
 
     def tree(self, futures: list[Future], add: Any = tasks.added) -> list[Future]:
         """Their sums, no more than ``LAST`` of them. What lies on one worker is added up there
@@ -213,7 +213,7 @@ class DaskMatrix(Matrix):
         if not self.cut.used:
             return np.zeros(v.shape), np.zeros(self.shape[0])
         terms, pieces = self.cluster.ask(both)
-        return np.array(tasks.added(terms)), self.cut.joined(pieces, ())
+        return own(tasks.added(terms), len(terms)), self.cut.joined(pieces, ())
 
     def class_dot(
         self, P: Any, w: Any, V: Array, shift: Array | None = None
@@ -332,3 +332,8 @@ class DaskMatrix(Matrix):
         places = np.empty(len(self.cut), dtype=np.int64)
         places[self.cut.order] = np.arange(len(self.cut))
         return X[places]
+
+
+def own(total: Array, terms: int) -> Array:
+    """A sum of several is a new array; a single term may be a worker's, or not to be written to."""
+    return total if terms > 1 else np.array(total)

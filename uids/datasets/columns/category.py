@@ -39,9 +39,17 @@ class Category(Column):
     def learn(self, cells: Cells) -> None:
         if self.hashed:
             return
-        both = pa.chunked_array([self.values, pc.unique(cells)])
-        self.values = pc.unique(both)
-        self.rows += len(cells) - cells.null_count
+        self._add(pc.unique(cells), len(cells) - cells.null_count)
+
+    def merge(self, other: Category) -> None:
+        if self.hashed or other.hashed:
+            self.hashed, self.values = self.most, pa.array([], STRING)
+        else:
+            self._add(other.values, other.rows)
+
+    def _add(self, values: Cells, rows: int) -> None:
+        self.values = pc.unique(pa.chunked_array([self.values, values]))
+        self.rows += rows
         if self.is_large and not self.is_id:
             self.hashed, self.values = self.most, pa.array([], STRING)
 

@@ -47,6 +47,11 @@ class Column(ABC):
     def learn(self, cells: Cells) -> None:
         """From some rows of the training file."""
 
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """What an encoder of the same column has learned from the rows behind these, before either
+        is finished: rows may be read in several places."""
+
     def finish(self) -> None:
         """After all of them."""
         return

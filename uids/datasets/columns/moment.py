@@ -37,6 +37,11 @@ class Moment(Column):
             new = pc.unique(part(cells)).drop_null().to_numpy()
             self.parts[name] = np.union1d(self.parts[name], new).astype(np.int64)
 
+    def merge(self, other: Moment) -> None:
+        self.days.merge(other.days)
+        for name, values in other.parts.items():
+            self.parts[name] = np.union1d(self.parts[name], values).astype(np.int64)
+
     def finish(self) -> None:
         most = max(1, self.days.count // ROWS_EACH)
         self.parts = {name: v for name, v in self.parts.items() if 1 < len(v) <= most}

@@ -31,13 +31,20 @@ class Moments:
         self.missing += len(values) - len(known)
         if not len(known):
             return
-        count, shift = len(known), known.mean() - self.mean
-        total = self.count + count
-        self.squares += float(((known - known.mean()) ** 2).sum())
-        self.squares += float(shift**2 * self.count * count / total)
-        self.mean += float(shift * count / total)
+        mean = known.mean()
+        squares = float(((known - mean) ** 2).sum())
+        self.merge(Moments(len(known), mean, squares, known.min(), known.max()))
+
+    def merge(self, other: Moments) -> None:
+        self.missing += other.missing
+        if not other.count:
+            return
+        shift, total = other.mean - self.mean, self.count + other.count
+        self.squares += other.squares
+        self.squares += float(shift**2 * self.count * other.count / total)
+        self.mean += float(shift * other.count / total)
         self.count = total
-        self.low, self.high = min(self.low, known.min()), max(self.high, known.max())
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     @property
     def constant(self) -> bool:
@@ -91,6 +98,11 @@ class Number(Column):
     def learn(self, cells: Cells) -> None:
         self.seen.learn(cells)
         self.first.learn(cells)
+
+    def merge(self, other: Number) -> None:
+        self.seen.merge(other.seen)
+        for values in other.first.parts:
+            self.first.learn(values)
 
     def finish(self) -> None:
         self.id_hint, self.is_id = self.first.told()

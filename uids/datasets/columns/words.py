@@ -45,6 +45,10 @@ class Words(Column):
             self.seen.update({*analyse(text or "")})
         self.rows += len(cells)
 
+    def merge(self, other: Words) -> None:
+        self.seen.update(other.seen)
+        self.rows += other.rows
+
     def finish(self) -> None:
         most = sorted(self.seen.items(), key=lambda item: (-item[1], item[0]))[: self.most]
         kept = sorted(most)

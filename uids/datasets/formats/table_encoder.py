@@ -62,6 +62,11 @@ class TableEncoder:
     def sparse(self) -> bool:
         return any(column.width > column.number_count for column in self.columns)
 
+    def merge(self, other: TableEncoder) -> None:
+        """What the rows behind these have told, before either is finished."""
+        for column, behind in zip(self.columns, other.columns, strict=True):
+            column.merge(behind)
+
     def matrix(self, table: Table) -> Any:
         """X of another table's rows."""
         self.check_columns(table)
@@ -190,7 +195,12 @@ class TableEncoder:
 
 def learned(train: Table, roles: Roles) -> TableEncoder:
     """From the rows of the training table, or those that its column of parts calls so."""
-    kinds = {**train.kinds(roles.features), **dict.fromkeys(roles.text, TEXT)}
+    return finished(observed(train, roles, train.kinds(roles.features)), train)
+
+
+def observed(train: Table, roles: Roles, kinds: Kinds) -> TableEncoder:
+    """What some of the training rows tell: several such can be merged before they are finished."""
+    kinds = {**kinds, **dict.fromkeys(roles.text, TEXT)}
     encoder = TableEncoder(roles, tuple(unlearned(kinds, roles.text)))
     wanted = [*roles.features, *([roles.part] if roles.part else [])]
     for row, columns in train.numbered(wanted):
@@ -201,11 +211,16 @@ def learned(train: Table, roles: Roles) -> TableEncoder:
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 column.learn(here[column.name])
         refuse_ids(train, [c for c in encoder.columns if isinstance(c, Category) and c.is_large])
+    return encoder
+
+
+def finished(encoder: TableEncoder, train: Table) -> TableEncoder:
+    """After all rows were seen; ``train`` is for errors."""
     for column in encoder.columns:
         if isinstance(column, Number) and not np.isfinite(column.seen.squares):
             raise UidsError(f"{train.where}: the numbers of column {column.name!r} are too large")
     refuse_ids(train, encoder.columns)
-    if not roles.part:
+    if not encoder.roles.part:
         refuse_parts(train, encoder.columns)
     for column in encoder.columns:
         column.finish()
