@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -97,6 +98,17 @@ class Cluster:
                 f"{self.client.scheduler.address})"
             )
 
+    def await_workers(self) -> None:
+        """Until there is one: all may have died at once, and are started again."""
+        until = time.monotonic() + self.settings.wait
+        while True:
+            self.client.wait_for_workers(1, timeout=self.settings.wait)
+            try:
+                return self.look()
+            except UidsError:
+                if time.monotonic() > until:
+                    raise
+
     def home(self, number: int, count: int) -> str:
         """Of the partition ``number`` of ``count``: neighbours are together."""
         return self.homes[number * len(self.homes) // count]
@@ -164,8 +176,7 @@ class Cluster:
             ) from error
         self.epoch += 1
         try:
-            self.client.wait_for_workers(1, timeout=self.settings.wait)
-            self.look()
+            self.await_workers()
         except (*LOST, OSError, TimeoutError) as second:
             forget(self)
             raise gone from second
@@ -236,8 +247,6 @@ def started(settings: Settings) -> Cluster:
     options = {
         "distributed.scheduler.work-stealing": False,
         "distributed.scheduler.active-memory-manager.start": False,
-        # One that waits for memory, which nobody frees, would wait for ever: it goes to the disk.
-        "distributed.worker.memory.pause": False,
     }
     with dask.config.set(options), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a port that is taken, or a dashboard that cannot be
