@@ -172,11 +172,13 @@ def test_a_reporter_on_the_command_line_goes_with_a_config_folder(cli, notes, tm
     assert [set(told) & {"run", "sweep"} for told in notes()] == [{"run"}, {"run"}, {"sweep"}]
 
 
-def test_nothing_of_jax_or_mlflow_is_imported_by_a_run_without_them(tmp_path):
-    """Though both are installed, perhaps."""
+def test_nothing_of_jax_mlflow_or_dask_is_imported_by_a_run_without_them(tmp_path):
+    """Though all are installed, perhaps."""
     code = (
         "import sys; from uids.app.cli import main; main(['repeats=1'])\n"
-        "print(sorted({'jax', 'mlflow', 'uids_backend_jax', 'uids_mlflow'} & set(sys.modules)))"
+        "others = {'jax', 'mlflow', 'dask', 'distributed', 'fsspec'}\n"
+        "others |= {'uids_backend_jax', 'uids_mlflow', 'uids_dask'}\n"
+        "print(sorted(others & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path

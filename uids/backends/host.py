@@ -20,10 +20,15 @@ class Host:
     """``X[index]``, or all of X where ``index`` is None; nothing is copied until it is fetched."""
 
     def __init__(self, X: Any, index: Array | None = None, whole: Host | None = None) -> None:
-        self.X, self.index = X, index
-        self.whole = whole or self
+        self.X, self.index, self._whole = X, index, whole
         self.sparse = bool(sp.issparse(X))
         self.shape: tuple[int, int] = (X.shape[0] if index is None else len(index), X.shape[1])
+
+    @property
+    def whole(self) -> Host:
+        """Itself, unless it is a view. It is not held as such: in a circle X would stay in memory
+        until Python looks for circles."""
+        return self._whole or self
 
     def take(self, index: Array) -> Host:
         """A view of some of these rows."""

@@ -24,6 +24,7 @@ to be of version 1. What a component is given must not be changed in place: arra
 
 from uids.backends import Array, Backend, Matrix
 from uids.datasets.data import Data, DataSet
+from uids.datasets.elsewhere import Elsewhere
 from uids.errors import UidsError, UidsWarning, require
 from uids.models import Curvature, Fitted, LinearLoss, Model, Objective, RowForms, Rows
 from uids.plugin.hooks import HOOKS, Hook
@@ -68,6 +69,7 @@ __all__ = [
     "Data",
     "DataSet",
     "Dual",
+    "Elsewhere",
     "Fingerprinted",
     "Fitted",
     "HasPlan",

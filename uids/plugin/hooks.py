@@ -27,6 +27,7 @@ HOOKS: tuple[Hook, ...] = (
         "dataset",
         {"load": "() → Data, or (X, y): X dense or CSR, y labels of any kind"},
         {
+            "load_for": "(backend) → the same, in place of load(), of rows that lie Elsewhere",
             "fingerprint": "() → what tells its files from later ones; else a sweep says so",
             "here": "class method () → whether load() needs no download; else it needs none",
             "files": "name ↦ an object with a name: files to be put into the data folder by hand",
@@ -128,6 +129,7 @@ HOOKS: tuple[Hook, ...] = (
         {"matrix": "(X) → Matrix, or any object with shape, dot and tdot"},
         {
             "views": "class attribute: matrices have rows(index); else rows are copied",
+            "takes": "(X) → whether it takes rows that lie Elsewhere; of a subclass of Backend",
             "plan": "(X) → which matrix, and why; of a subclass of Backend",
         },
     ),

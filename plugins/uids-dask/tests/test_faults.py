@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 
-import dask
 import numpy as np
 import pytest
 import uids_dask.libsvm as reading
@@ -157,8 +156,7 @@ def test_data_beyond_the_memory_of_each_worker(backend):
     """576 MB in 24 partitions, for two workers of 500 MiB each, of which Python and numba take 200:
     what does not fit is on disk."""
     tight = Dask(workers=2, memory="500MiB", small=0)
-    with dask.config.set({"distributed.worker.memory.target": 0.3}):  # Python takes 0.4 of it
-        cluster, count, shape = tight.cluster(), 24, (30_000, 100)
+    cluster, count, shape = tight.cluster(), 24, (30_000, 100)
 
     def make(cluster):
         homes = [cluster.home(i, count) for i in range(count)]

@@ -66,9 +66,15 @@ class Rules:
                 raise self.refuse(f"{key!r} must be a mapping of keys to values{chosen}")
             else:
                 self.check_value(value, str(key))
+                self.check_place(key, value)
         swept = tree if prefix == "sweep" else rest.get("sweep", {})
         if not prefix or prefix == "sweep":
             self.check_sweep(swept)
+
+    def check_place(self, key: str, value: object) -> None:
+        """Rows go to a cluster, and what comes back from one is unpacked as code is."""
+        if key == "backend" and isinstance(value, dict) and value.get("address") is not None:
+            raise self.refuse(f"it sets 'backend.address', where the rows are sent: {MAY}")
 
     def check_defaults(self, defaults: object) -> None:
         """The other files that a file is made of: none of Hydra's, and none placed in Hydra."""
@@ -135,6 +141,8 @@ class Rules:
             first = str(axis).split(".")[0]
             if not AXIS.fullmatch(str(axis)) or first not in (*KEYS, EXPERIMENT):
                 raise self.refuse(f"{key} has {brief(str(axis))}, which is no key of uids: {MAY}")
+            if str(axis) == "backend.address":
+                raise self.refuse(f"{key} has 'backend.address', where the rows are sent: {MAY}")
             if first == "sweep":
                 raise self.refuse(f"{key} has {brief(str(axis))}, which cannot be swept")
             if isinstance(value, dict):
