@@ -16,7 +16,7 @@ from uids.datasets.csr import index_type, shape_of
 from uids.errors import UidsError, one_line
 from uids.system.archive import REASON, UNREADABLE
 
-CHUNK = 2**24  # bytes that are unpacked at a time
+CHUNK = 2**20  # bytes that are unpacked at a time
 BLOCK = 2**26  # bytes of rows whose type or order is changed at a time
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
