@@ -2,12 +2,13 @@
 
     python benchmarks/out_of_core.py [gigabytes] [share]
 
-makes a dense and a click-shaped X of that size (2) in a temporary folder, and in a process of its own
-for each, which may hold ``share`` of it (0.6) and its libraries, and no more: parsing it, one pass of
-plain reading, one Hessian product, and a whole run (fit, influence, sample, refit, evaluate). Private memory is limited by
-RLIMIT_DATA. A mapped file is the system's to keep, and a machine with room would keep it; so a
-thread hands its pages back (MADV_PAGEOUT) whenever more than the share are in memory, and before
-each measurement all. What came from the disk is what the system has counted for this process.
+makes a dense and a click-shaped X of that size (2) in a temporary folder. A process of its own for
+each may hold ``share`` of it (0.6) and its libraries, and no more: it parses the file, and then
+times one pass of plain reading, one Hessian product, and a whole run (fit, influence, sample,
+refit, evaluate). Private memory is limited by RLIMIT_DATA. A mapped file is the system's to keep,
+and a machine with room would keep it; so a thread hands its pages back (MADV_PAGEOUT) whenever more
+than the share are in memory, and before each measurement all. What came from the disk is what the
+system has counted for this process.
 """
 
 from __future__ import annotations
@@ -144,7 +145,6 @@ def within(dataset: dict[str, Any], limit: int) -> dict[str, Any]:
     for _ in range(3):  # the best of them: others use the disk too
         plain.append(timed(lambda: [int(a.view(np.uint8).max()) for a in used]))
         product.append(timed(lambda: matrix.gram_dot(w, v)))
-    del matrix
     whole = timed(lambda: uids.run(dataset, backend="numba", repeats=1, cache=False))
     return {
         "size": sum(array.nbytes for array in arrays),
@@ -176,13 +176,15 @@ def measure(gigabytes: float = 2.0, share: float = 0.6) -> list[dict[str, Any]]:
 def sentence(told: dict[str, Any]) -> str:
     plain, product, whole = (told[name] for name in ("plain", "product", "whole"))
     speed = {key: told[key]["bytes"] / told[key]["wall"] / 1e6 for key in ("plain", "product")}
+    whole_speed = whole["bytes"] / whole["wall"] / 1e6
     return (
         f"{told['form']}, X of {told['size'] / 1e9:.2f} GB in a process that may have "
-        f"{told['limit'] / 1e9:.2f}: parsed in {told['parse']:.0f} s; plain reading {speed['plain']:.0f} MB/s, a Hessian product "
-        f"{speed['product']:.0f} MB/s ({product['wall'] / plain['wall']:.2f} times the clock, "
-        f"{product['cpu']:.1f} s of processor); a whole run {whole['wall']:.0f} s, in which "
-        f"{whole['bytes'] / 1e9:.1f} GB came from the disk, {whole['bytes'] / whole['wall'] / 1e6:.0f} "
-        f"MB/s; private memory {told['private'] / 1e9:.2f} GB at most"
+        f"{told['limit'] / 1e9:.2f}: parsed in {told['parse']:.0f} s; plain reading "
+        f"{speed['plain']:.0f} MB/s, a Hessian product {speed['product']:.0f} MB/s "
+        f"({product['wall'] / plain['wall']:.2f} times the clock, {product['cpu']:.1f} s of "
+        f"processor); a whole run {whole['wall']:.0f} s, in which {whole['bytes'] / 1e9:.1f} GB "
+        f"came from the disk, {whole_speed:.0f} MB/s; private memory "
+        f"{told['private'] / 1e9:.2f} GB at most"
     )
 
 
