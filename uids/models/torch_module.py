@@ -15,6 +15,7 @@ from uids.errors import require
 from uids.models.model import ROUGH, Fitted
 from uids.models.rows import Rows
 from uids.models.torch.fitted import FittedTorch
+from uids.models.torch.layers import trainable
 from uids.models.torch.lbfgs import minimise
 from uids.models.torch.made import (
     FEW,
@@ -25,7 +26,7 @@ from uids.models.torch.made import (
     per_row,
 )
 from uids.models.torch.networks import NETWORKS
-from uids.models.torch.scores import ModuleScores, trainable
+from uids.models.torch.scores import ModuleScores
 from uids.registry import Entry
 
 CURVATURES = ("gauss_newton", "hessian")
