@@ -222,6 +222,8 @@ class Autodiff:
     one_thread: float = 2e7
     # Parameters, up to which BLAS's threads only stand in the way of vectors of as many.
     one_thread_size: int = 10_000
+    # Parameters of a network, up to which a fit begins with a factorisation of H.
+    metric_size: int = 500
     # Gradients of rows, up to which the Gauss–Newton matrix is inverted by their products.
     in_rows: int = 3000
     # Rows from which the Kronecker factors of a layer are estimated, at least.

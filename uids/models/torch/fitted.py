@@ -35,6 +35,7 @@ class FittedTorch:
     dtype: torch.dtype
     damping: float = 0.0
     exact: bool = True  # the Hessian itself, not the Gauss–Newton matrix
+    made_by: tuple[object, ...] = ()  # what the scores and the loss depend on
 
     def to(self, array: Array) -> Tensor:
         return torch.as_tensor(writable(array), dtype=self.dtype, device=self.device)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from uids.backends import Array
@@ -18,6 +20,7 @@ from uids.models.torch.layers import Tensor
 from uids.models.torch.points import Point, threads_for
 from uids.models.torch.scores import ModuleScores, numpy
 from uids.solvers.conjugate import conjugate_gradients
+from uids.solvers.direct import factor
 from uids.system.threads import one_blas_thread
 from uids.system.tuning import AUTODIFF
 
@@ -27,13 +30,22 @@ FINISHING_PRODUCTS = 200  # with H in each of them
 FINISHING_TOL = 1e-2  # relative residual that each of them is solved to
 
 
+class Reached(Exception):
+    """The gradient is small enough."""
+
+
 def minimise(
     start: FittedTorch, rows: Rows, weights: Array | None, tol: float, max_iter: int
 ) -> tuple[FittedTorch, float]:
     """L-BFGS on (1/n) (Σ ω_i l_i + ½ θᵀdiag(penalised)θ / C), until no coordinate of the gradient
-    is above tol. Returns the model there and the largest coordinate."""
+    is above tol. Returns the model there and the largest coordinate.
+
+    Of a small network in the variables u of θ = θ₀ + L⁻ᵀu, where L Lᵀ is its Gauss–Newton matrix at
+    the start: from a neighbour's θ₀ that takes a quarter of the steps.
+    """
     parts = list(row_parts(start, rows, weights))
     n, penalty = len(rows), start.penalised / start.C
+    reached: list[tuple[float, Array]] = []  # the last that was looked at
 
     def objective(theta: Array) -> tuple[float, Array]:
         at, gradient = start.to(theta), penalty * theta
@@ -43,17 +55,43 @@ def minimise(
                 risk, slope = Point.of(start.scores, at, data, losses).risk()
                 value += risk
                 gradient += numpy(slope)
-        return value / n, gradient / n
+        gradient /= n
+        largest = float(np.abs(gradient).max())
+        reached[:] = [(largest, theta)]
+        if largest <= tol:
+            raise Reached
+        return value / n, gradient
 
-    options = {"maxcor": HISTORY, "gtol": tol, "ftol": 0.0, "maxiter": max_iter}
-    options["maxfun"] = 2 * max_iter
+    def in_metric(u: Array) -> tuple[float, Array]:
+        value, gradient = objective(start.theta + solve_triangular(L, u, trans="T", lower=True))
+        return value, solve_triangular(L, gradient, lower=True)
+
     small = len(start.theta) <= AUTODIFF.one_thread_size
-    with threads_for(4.0 * n * len(start.theta)), one_blas_thread(small):
-        found = minimize(objective, start.theta, jac=True, method="L-BFGS-B", options=options)
-    fitted, largest = replace(start, theta=found.x), float(np.abs(found.jac).max())
+    options = {"maxcor": HISTORY, "gtol": 0.0, "ftol": 0.0, "maxiter": max_iter}
+    options["maxfun"] = 2 * max_iter
+    with threads_for(4.0 * n * len(start.theta)), one_blas_thread(small), suppress(Reached):
+        L = metric(start, rows, weights)
+        function, begin = objective, start.theta
+        if L is not None:
+            function, begin = in_metric, np.zeros(len(start.theta))
+        found = minimize(function, begin, jac=True, method="L-BFGS-B", options=options)
+        objective(found.x if L is None else start.theta + solve_triangular(L, found.x, trans="T", lower=True))
+    largest, theta = reached[0]
+    fitted = replace(start, theta=theta)
     if largest > tol and found.nit < max_iter:
         return finished(fitted, rows, weights, tol)
     return fitted, largest
+
+
+def metric(start: FittedTorch, rows: Rows, weights: Array | None) -> Array | None:
+    """L of the Gauss–Newton matrix at the start, where that is worth it."""
+    if not isinstance(start.scores, ModuleScores) or len(start.theta) > AUTODIFF.metric_size:
+        return None
+    H = replace(start, exact=False, damping=0.0).curvature(rows, weights)
+    try:
+        return factor(H)
+    except UidsError:
+        return None
 
 
 def row_parts(
