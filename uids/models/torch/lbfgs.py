@@ -63,19 +63,20 @@ def minimise(
         return value / n, gradient
 
     def in_metric(u: Array) -> tuple[float, Array]:
-        value, gradient = objective(start.theta + solve_triangular(L, u, trans="T", lower=True))
-        return value, solve_triangular(L, gradient, lower=True)
+        assert way is not None
+        value, gradient = objective(start.theta + u @ way)
+        return value, way @ gradient
 
     small = len(start.theta) <= AUTODIFF.one_thread_size
     options = {"maxcor": HISTORY, "gtol": 0.0, "ftol": 0.0, "maxiter": max_iter}
     options["maxfun"] = 2 * max_iter
     with threads_for(4.0 * n * len(start.theta)), one_blas_thread(small), suppress(Reached):
-        L = metric(start, rows, weights)
+        way = metric(start, rows, weights)
         function, begin = objective, start.theta
-        if L is not None:
+        if way is not None:
             function, begin = in_metric, np.zeros(len(start.theta))
         found = minimize(function, begin, jac=True, method="L-BFGS-B", options=options)
-        objective(found.x if L is None else start.theta + solve_triangular(L, found.x, trans="T", lower=True))
+        function(found.x)
     largest, theta = reached[0]
     fitted = replace(start, theta=theta)
     if largest > tol and found.nit < max_iter:
@@ -84,14 +85,15 @@ def minimise(
 
 
 def metric(start: FittedTorch, rows: Rows, weights: Array | None) -> Array | None:
-    """L of the Gauss–Newton matrix at the start, where that is worth it."""
+    """L⁻¹ of the Gauss–Newton matrix at the start, where that is worth it."""
     if not isinstance(start.scores, ModuleScores) or len(start.theta) > AUTODIFF.metric_size:
         return None
     H = replace(start, exact=False, damping=0.0).curvature(rows, weights)
     try:
-        return factor(H)
+        L = factor(H)
     except UidsError:
         return None
+    return np.asarray(solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False))
 
 
 def row_parts(
