@@ -154,7 +154,9 @@ class ChainAt:
             if place == self.first:
                 break
             delta, W = deltas[place - self.first], self._matrix(place)
-            self._cross(total, place, delta, self._curved(place - 1, tangents[place - 1 - self.first]))
+            self._cross(
+                total, place, delta, self._curved(place - 1, tangents[place - 1 - self.first])
+            )
             back = moved @ W
             through = self._back(place, delta, V)
             back = back if through is None else back + through

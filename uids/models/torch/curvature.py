@@ -143,10 +143,13 @@ class TorchCurvature(Objective):
     def dot_rows(self, V: Array, index: Array) -> Array:
         scale = self.rows / len(index)
         if self._whole and not self._linear:
-            some = self._kept_point.take(torch.as_tensor(index, device=self.fitted.device))
-            return self._dot(V, iter([some]), scale)
+            return self._dot(V, self._some(index), scale)
         weights = None if self.weights is None else self.weights[index]
         return self._dot(V, iter([self._point(self.over.take(index), weights)]), scale)
+
+    def _some(self, index: Array) -> Iterator[Point]:
+        """Rows of H from what is kept of all of them."""
+        yield self._kept_point.take(torch.as_tensor(index, device=self.fitted.device))
 
     def _dot(self, V: Array, points: Iterator[Point], scale: float) -> Array:
         flat = V.reshape(self.size, -1)
