@@ -20,7 +20,7 @@ class BlamedForms(RowForms):
     blame: Blame
 
     @property
-    def linear(self) -> bool:  # type: ignore[override]
+    def linear(self) -> bool:
         return self.value.linear
 
     def exact(self, rows: Rows, inverse: Array) -> Array:

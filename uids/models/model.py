@@ -43,7 +43,9 @@ class RowForms(ABC):
 
     ``linear`` is false where the scores are not linear in the parameters, as those of a network."""
 
-    linear: bool = True
+    @property
+    def linear(self) -> bool:
+        return True
 
     @abstractmethod
     def exact(self, rows: Rows, inverse: Array) -> Array:

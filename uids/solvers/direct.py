@@ -17,9 +17,7 @@ from uids.solvers.stopping import check_on_failure
 from uids.system.memory import memory
 from uids.system.threads import one_blas_thread
 
-ONE_THREAD = (
-    512  # parameters, up to which waking BLAS's threads takes longer than the factorisation
-)
+ONE_THREAD = 512  # parameters, up to which waking BLAS's threads takes longer than the work
 ACCEPTED = 1e-6  # relative residual; an ordinary problem gives some 1e-15
 
 

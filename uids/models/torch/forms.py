@@ -13,7 +13,7 @@ from uids.backends import Array
 from uids.models.model import RowForms
 from uids.models.rows import Rows
 from uids.models.torch.layers import Tensor
-from uids.models.torch.points import Point, threads_for
+from uids.models.torch.points import Point, pieces, threads_for
 from uids.models.torch.scores import ModuleScores, numpy
 from uids.system.tuning import BLAS_SPEED
 
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 class NetworkForms(RowForms):
     """M_i = J_i H⁻¹ J_iᵀ with J_i = dZ_i/dθ, (n, k, k)."""
 
-    linear = False
     curvature: TorchCurvature
+
+    @property
+    def linear(self) -> bool:
+        return False
 
     @property
     def _ridge(self) -> float:
@@ -50,8 +53,8 @@ class NetworkForms(RowForms):
 
         def forms(point: Point) -> Tensor:
             parts = []
-            for index in torch.arange(len(point), device=H.device).split(height):
-                some = point.take(index)
+            for index in pieces(len(point), height):
+                some = point.take(index.to(H.device))
                 J = some.at.row_gradients(self._units(some))
                 parts.append((J.reshape(-1, size) @ H).view(J.shape) @ J.transpose(1, 2))
             return torch.cat(parts)
@@ -87,7 +90,7 @@ class NetworkForms(RowForms):
             return numpy(forms / self._ridge)
 
     def in_rows_work(self, rows: Rows) -> tuple[float, int] | None:
-        whole = rows is self.curvature.over and len(list(self.curvature.over_points())) == 1
+        whole = rows is self.curvature.over and self.curvature.whole
         if not (self._chain() and whole and self.curvature.rooted):
             return None
         N, columns = self._of_rows()

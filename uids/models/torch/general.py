@@ -59,8 +59,14 @@ class NetworkAt:
         """valueᵀ U of m U, one after the other or together, (size, m)."""
         if len(U) > 1 and self.together > 1:
             parts = [
-                torch.autograd.grad(value, theta, part, retain_graph=True, is_grads_batched=True)[0]
-                for part in U.split(self.together)
+                torch.autograd.grad(
+                    value,
+                    theta,
+                    U[first : first + self.together],
+                    retain_graph=True,
+                    is_grads_batched=True,
+                )[0]
+                for first in range(0, len(U), self.together)
             ]
             return torch.cat(parts).T
         return torch.stack(

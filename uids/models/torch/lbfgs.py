@@ -30,7 +30,7 @@ FINISHING_PRODUCTS = 200  # with H in each of them
 FINISHING_TOL = 1e-2  # relative residual that each of them is solved to
 
 
-class Reached(Exception):
+class ReachedError(Exception):
     """The gradient is small enough."""
 
 
@@ -59,7 +59,7 @@ def minimise(
         largest = float(np.abs(gradient).max())
         reached[:] = [(largest, theta)]
         if largest <= tol:
-            raise Reached
+            raise ReachedError
         return value / n, gradient
 
     def in_metric(u: Array) -> tuple[float, Array]:
@@ -70,11 +70,10 @@ def minimise(
     small = len(start.theta) <= AUTODIFF.one_thread_size
     options = {"maxcor": HISTORY, "gtol": 0.0, "ftol": 0.0, "maxiter": max_iter}
     options["maxfun"] = 2 * max_iter
-    with threads_for(4.0 * n * len(start.theta)), one_blas_thread(small), suppress(Reached):
+    with threads_for(4.0 * n * len(start.theta)), one_blas_thread(small), suppress(ReachedError):
         way = metric(start, rows, weights)
-        function, begin = objective, start.theta
-        if way is not None:
-            function, begin = in_metric, np.zeros(len(start.theta))
+        function = objective if way is None else in_metric
+        begin = start.theta if way is None else np.zeros(len(start.theta))
         found = minimize(function, begin, jac=True, method="L-BFGS-B", options=options)
         function(found.x)
     largest, theta = reached[0]

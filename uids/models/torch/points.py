@@ -86,11 +86,12 @@ class Point:
     ) -> Point:
         """``losses`` are (the loss, y, ω)."""
         loss, y, weights = losses
-        at = (
-            network_at(scores, theta, data, AUTODIFF.block)
-            if isinstance(scores, ModuleScores)
-            else LinearAt(scores, theta, data)  # type: ignore[arg-type]
-        )
+        at: Any
+        if isinstance(scores, LinearScores):
+            at = LinearAt(scores, theta, data)
+        else:
+            assert isinstance(scores, ModuleScores)
+            at = network_at(scores, theta, data, AUTODIFF.block)
         return Point(at, LossesAt(at.Z, y, loss), weights)
 
     def __len__(self) -> int:
@@ -125,6 +126,11 @@ class Point:
         gradients along them."""
         roots = self.losses.roots
         return roots if self.weights is None else roots * torch.sqrt(self.weights)[:, None, None]
+
+
+def pieces(count: int, height: int) -> list[Tensor]:
+    """The positions of so many rows, some at a time."""
+    return [torch.arange(i, min(i + height, count)) for i in range(0, count, height)]
 
 
 @contextmanager

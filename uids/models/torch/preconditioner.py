@@ -3,19 +3,37 @@ gradients."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
 from uids.backends import Array
 from uids.models.torch.layers import Layer, Tensor
 from uids.models.torch.points import Point, threads_for
-from uids.models.torch.scores import numpy
+from uids.models.torch.scores import ModuleScores, numpy
 from uids.solvers import Precondition
+from uids.system.tuning import SOLVER_CHOICE
 
 if TYPE_CHECKING:
     from uids.models.torch.curvature import TorchCurvature
+
+Make: TypeAlias = "Callable[[TorchCurvature], Precondition]"
+
+
+def way_of(curvature: TorchCurvature) -> tuple[str, Make | None]:
+    """The preconditioner that pays: in words, and how it is made. None for what is factorised, and
+    for networks of other kinds."""
+    scores = curvature.fitted.scores
+    small = curvature.size <= SOLVER_CHOICE.direct_size
+    dense = small and curvature.dense_cost <= SOLVER_CHOICE.direct_products
+    if dense or not isinstance(scores, ModuleScores) or scores.layers is None:
+        return "", None
+    count = curvature.rows * max(1, curvature.columns - 1)
+    if count <= min(curvature.tuning.in_rows, curvature.size) and curvature.whole:
+        return f"its Gauss–Newton matrix by the {count:,} gradients of its rows", in_rows
+    return "its Gauss–Newton matrix by Kronecker factors of each layer", factored
 
 
 def in_rows(curvature: TorchCurvature) -> Precondition:
