@@ -150,7 +150,8 @@ benchmarks: .venv/run.stamp .venv-peers/stamp
 
 .venv-peers/stamp: constraints.txt Makefile
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet 'torch==$(TORCH)' 'pyDVL[influence]' dattri captum
+	.venv-peers/bin/python -m pip install --quiet 'torch==$(TORCH)$(TORCH_BUILD); sys_platform == "linux"' \
+		'torch==$(TORCH); sys_platform != "linux"' 'pyDVL[influence]' dattri captum
 	touch $@
 
 # cleanlab and loss trimming on the very rows that uids is given, one line of JSON a setting.

@@ -3,9 +3,10 @@
     make benchmarks [ARGS="a c --quick"]
 
 Parts: a, b (dense φ), c (sparse φ), d (φ, product, fit and whole run on news20, covtype and click
-logs), e (growth with the rows), f (reading), g (guards of plugins), s (sweeps against loops over
-runs), t (the first seconds of a command). Without parts, all. ``--quick`` makes every problem
-some fifty times smaller, to see that all works; its figures mean nothing. What is printed also goes
+logs), e (growth with the rows), f (reading), g (guards of plugins), o (X larger than memory, ten
+minutes), s (sweeps against loops over runs), t (the first seconds of a command). Without parts,
+all. ``--quick`` makes every problem but that of part o some fifty times smaller, to see that all
+works; its figures mean nothing. What is printed also goes
 to benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay. The figure
 docs/figures/speed.png is drawn from it.
 """
@@ -161,7 +162,7 @@ def main() -> None:
     import parts
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks")
-    parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f s t")
+    parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f g o s t")
     parser.add_argument("--quick", action="store_true", help="small problems")
     parser.add_argument("--shapes", nargs="+", default=[], help="of part d, some by name")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="their Python, or none")

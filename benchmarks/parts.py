@@ -221,6 +221,17 @@ def reading(bench: Any) -> None:
     bench.save()
 
 
+def larger_than_memory(bench: Any) -> None:
+    import out_of_core
+
+    bench.section("o. X larger than the memory of its process, from the disk")
+    bench.say(
+        "",
+        *(f"- {out_of_core.sentence(row)}." for row in out_of_core.measure()),
+    )
+    bench.save()
+
+
 def guards(bench: Any) -> None:
     import guards as guarded
 
@@ -275,6 +286,7 @@ PARTS: dict[str, Any] = {
     "e": growth,
     "f": reading,
     "g": guards,
+    "o": larger_than_memory,
     "s": ablations,
     "t": first_seconds,
 }

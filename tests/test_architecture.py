@@ -47,7 +47,7 @@ IGNORES = {
     "uids/app/hydra_source.py: [attr-defined]": "no public way to ask whether frozen",
     "uids/app/sweep/launch.py: [arg-type]": "hydra's own annotation is too narrow",
     "uids/backends/loops/threaded.py: [misc]": "mypy cannot type a lambda that has a default",
-    "uids/models/torch/lbfgs.py: [no-untyped-call, unused-ignore]": "torch: no types, or no torch",
+    "uids/models/torch/linear_lbfgs.py: [no-untyped-call, unused-ignore]": "no types, or no torch",
     "uids/pipeline/estimator.py: [misc]": "scikit-learn's base classes are not annotated",
 }
 

@@ -164,11 +164,15 @@ def test_points_of_one_fit_follow_each_other():
         ({"name": "basic"}, [10]),
         ({"name": "joblib", "n_jobs": 1}, [3, 3, 3, 1]),
         ({"name": "joblib", "n_jobs": 2}, [2, 2, 2, 2, 2]),
-        ({"name": "submitit"}, [1] * 10),
+        ({"name": "submitit_local"}, [4, 4, 2]),
+        ({"name": "submitit_slurm", "array_parallelism": 1}, [3, 3, 3, 1]),
+        ({"name": "submitit_slurm", "array_parallelism": 256}, [1] * 10),
+        ({"name": "ray"}, [1] * 10),
     ],
     ids=str,
 )
-def test_a_batch_is_as_large_as_its_launcher_allows(launcher, sizes):
+def test_a_batch_is_as_large_as_its_launcher_allows(launcher, sizes, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
     todo = in_order([made(0, 1, alpha) for alpha in range(10)])
     choices = {"hydra/launcher": launcher["name"]}
     config = OmegaConf.create({"hydra": {"launcher": launcher, "runtime": {"choices": choices}}})

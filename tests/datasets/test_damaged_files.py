@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import shutil
 import warnings
 
 import numpy as np
@@ -50,6 +51,8 @@ FILES = {
     "dense.npz": ("npz", lambda: npz(False, False)),
     "sparse.npz": ("npz", lambda: npz(False, True)),
     "packed.npz": ("npz", lambda: npz(True, True)),
+    "mapped.npz": ("npz", lambda: npz(True, True)),
+    "mapped-dense.npz": ("npz", lambda: npz(False, False)),
 }
 
 
@@ -70,7 +73,9 @@ def load(name, path):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_damaged_file_is_read_or_refused_in_one_line(file, tmp_path, tally):
+def test_a_damaged_file_is_read_or_refused_in_one_line(file, tmp_path, tally, monkeypatch):
+    if file.startswith("mapped"):  # as if it were large beside the memory
+        monkeypatch.setattr("uids.datasets.formats.npz.memory", lambda: 0)
     name, content = FILES[file]
     path = tmp_path / file
     path.write_bytes(content())
@@ -138,14 +143,24 @@ def test_clear_lines(name, write, line, tmp_path):
         dataset.load()
 
 
-def test_an_archive_larger_than_the_machine_is_not_read(tmp_path, monkeypatch):
-    from uids.system import memory
-
+def test_an_archive_larger_than_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "rows.npz", X=np.zeros((2000, 100)), y=np.arange(2000) % 2)
     assert (tmp_path / "rows.npz").stat().st_size < 20_000
+    monkeypatch.setattr("uids.datasets.formats.npz.memory", lambda: 2**20)
+    usage = shutil.disk_usage(tmp_path)._replace(free=2**20)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    with pytest.raises(uids.UidsError, match=r"needs 0.0 GiB on the disk, and .* XDG_CACHE_HOME"):
+        REGISTRIES["dataset"].build("npz", train=str(tmp_path / "rows.npz")).load()
+
+
+def test_rows_to_predict_that_are_larger_than_the_machine_are_not_read(tmp_path, monkeypatch):
+    from uids.datasets.formats.npz import read_rows
+    from uids.system import memory
+
+    np.savez_compressed(tmp_path / "rows.npz", X=np.zeros((2000, 100)))
     monkeypatch.setattr(memory, "memory", lambda: 2**20)
     with pytest.raises(uids.UidsError, match=r"needs 0.0 GiB, and this machine has 0.0 GiB"):
-        REGISTRIES["dataset"].build("npz", train=str(tmp_path / "rows.npz")).load()
+        read_rows(tmp_path / "rows.npz", 100)
 
 
 @pytest.mark.parametrize("part", ["X", "y"])

@@ -19,6 +19,10 @@ class BlamedForms(RowForms):
     value: RowForms
     blame: Blame
 
+    @property
+    def linear(self) -> bool:
+        return self.value.linear
+
     def exact(self, rows: Rows, inverse: Array) -> Array:
         with self.blame:
             return self.value.exact(rows, inverse)

@@ -39,7 +39,13 @@ def number_C(C: float | str) -> float:
 
 class RowForms(ABC):
     """What a row's own features say, M_i = E_iᵀ H⁻¹ E_i where ∇l_i = E_i r_i: leverage, the
-    influence of leaving one row out, and self-influence. Forms are (n, k, k)."""
+    influence of leaving one row out, and self-influence. Forms are (n, k, k).
+
+    ``linear`` is false where the scores are not linear in the parameters, as those of a network."""
+
+    @property
+    def linear(self) -> bool:
+        return True
 
     @abstractmethod
     def exact(self, rows: Rows, inverse: Array) -> Array:
@@ -143,6 +149,13 @@ class Curvature(Operator):
 
     def row_forms(self) -> RowForms | None:
         return None
+
+    @property
+    def linear(self) -> bool:
+        """Whether there are forms of rows, and they are those of scores linear in θ: then what they
+        say of a row that is left out is good enough for a run to go by."""
+        forms = self.row_forms()
+        return forms is not None and forms.linear
 
     def feature_slopes(self, rows: Rows, s: Array) -> tuple[Array, Array] | None:
         """(A, b), of (rows, d) and (rows,), with ∇l_i(θ̂)ᵀ s = x_iᵀ A_i + b_i: what each feature of

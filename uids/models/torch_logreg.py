@@ -12,7 +12,7 @@ from uids.errors import UidsError, require
 from uids.models.model import C_START, ROUGH, Fitted, checked_C, number_C
 from uids.models.rows import Rows
 from uids.models.torch.fitted import FittedTorch
-from uids.models.torch.lbfgs import minimise
+from uids.models.torch.linear_lbfgs import minimise_linear
 from uids.models.torch.scores import LinearScores, cross_entropy
 
 
@@ -40,7 +40,7 @@ class TorchLogisticRegression:
         self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
     ) -> FittedTorch:
         begin = self.untrained(rows) if start is None else self.restore(start.theta, rows)
-        fitted, largest = minimise(begin, rows, weights, self.tol, self.max_iter)
+        fitted, largest = minimise_linear(begin, rows, weights, self.tol, self.max_iter)
         # Rounding keeps float32 from more than about six digits.
         if not largest <= (1000 * self.tol if self.dtype == "float64" else 1e-4):
             raise UidsError(

@@ -15,6 +15,7 @@ from uids.errors import require
 from uids.models.model import ROUGH, Fitted
 from uids.models.rows import Rows
 from uids.models.torch.fitted import FittedTorch
+from uids.models.torch.layers import trainable
 from uids.models.torch.lbfgs import minimise
 from uids.models.torch.made import (
     FEW,
@@ -25,7 +26,7 @@ from uids.models.torch.made import (
     per_row,
 )
 from uids.models.torch.networks import NETWORKS
-from uids.models.torch.scores import ModuleScores, trainable
+from uids.models.torch.scores import ModuleScores
 from uids.registry import Entry
 
 CURVATURES = ("gauss_newton", "hessian")
@@ -89,11 +90,21 @@ class TorchModule:
     def fit(
         self, rows: Rows, weights: Array | None = None, start: Fitted | None = None
     ) -> FittedTorch:
-        begin = self.untrained(rows)
-        if start is not None:
-            begin = replace(begin, theta=start.theta)
+        if isinstance(start, FittedTorch) and start.made_by == self._made_by():
+            begin = replace(
+                start, C=self.C, damping=self.damping, exact=self.curvature == "hessian"
+            )
+        else:
+            begin = self.untrained(rows)
+            if start is not None:
+                begin = replace(begin, theta=start.theta)
         # A network may stop short of a stationary point; the identity error of the run tells.
         return minimise(begin, rows, weights, self.tol, self.max_iter)[0]
+
+    def _made_by(self) -> tuple[object, ...]:
+        """What a network and its loss depend on: fits of equal ones share them."""
+        fields = self.network, self.network_fields, self.seed, self.device, self.dtype, self.loss
+        return fields
 
     def untrained(self, rows: Rows) -> FittedTorch:
         """The network as it is made, from ``seed``, or as it was handed in."""
@@ -115,6 +126,7 @@ class TorchModule:
             dtype=dtype,
             damping=self.damping,
             exact=self.curvature == "hessian",
+            made_by=self._made_by(),
         )
         if self.loss is not None:
             some = rows.take(np.arange(min(FEW, len(rows))))

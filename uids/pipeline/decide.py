@@ -175,7 +175,7 @@ def reference(
 ) -> AdoptedFitted | None:
     """The model of all rows, by which a label can be told to be unlikely; of linear models only:
     others take long, and then θ̂ has to do."""
-    if scored.influence.curvature.row_forms() is None:
+    if not scored.influence.curvature.linear:
         return None
     rough = model.rough()
     return fit_with(rough, loaded.train, loaded.validation, None, weight, scored.full)
@@ -187,5 +187,5 @@ def worth_tuning(
     """Whether the best that drops nothing is looked for, only to be compared with: where something
     is chosen anyway, or the data are so small that it takes no time."""
     stored = loaded.train.X.stored + loaded.validation.X.stored
-    linear = plain.influence.curvature.row_forms() is not None
+    linear = plain.influence.curvature.linear
     return len(loaded.validation) > 1 and linear and (chosen or stored <= tuning.tuned_entries)

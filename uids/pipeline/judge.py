@@ -146,7 +146,7 @@ class Judge:
     def by_folds(self, measure: str) -> Conclusion:
         """The models compared on held-out validation rows."""
         decided = self.decided
-        linear = decided.scored.influence.curvature.row_forms() is not None
+        linear = decided.scored.influence.curvature.linear
         if not linear or len(self.loaded.validation) < 2:
             why = "there are no test rows to say whether another choice is better"
             return undecided(why, measure)

@@ -70,7 +70,7 @@ class AdoptedSampler:
             raise UidsError(
                 f"{blame.who} gave probabilities outside [0, 1]: from {low:.3g} to {high:.3g}"
             )
-        if not (blame.trusted or pi.any()):
+        if not (blame.trusted or pi.any()) and np.ptp(scores.phi) > 0:
             raise UidsError(
                 f"{blame.who} gave probability 0 to all {len(pi):,} rows: the subset would be "
                 "drawn at random; look at its fields"

@@ -98,7 +98,7 @@ class Explainer:
         """The leave-one-out probability of each label, where it is cheap."""
         found = self.found
         forms = found.curvature.row_forms()
-        if forms is None or not rows.classes:
+        if forms is None or not forms.linear or not rows.classes:
             return None
         if found.curvature.columns == 1:
             return None if steps is None else loo_of_label(found.curvature, forms, rows, steps)

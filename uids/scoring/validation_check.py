@@ -37,7 +37,7 @@ class ValidationCheck:
 def check_validation(full: Fitted, influence: Influence, tuning: Norms = NORMS) -> ValidationCheck:
     """Tested where leverages cost no more than a fit, or than a second or so."""
     curvature = influence.curvature
-    if curvature.row_forms() is None:
+    if not curvature.linear:
         return untested("this model has no leave-one-out losses")
     influence = replace(influence, tuning=tuning)
     plan = influence.leverage_plan

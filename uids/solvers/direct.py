@@ -15,7 +15,9 @@ from uids.solvers.residual import residual
 from uids.solvers.solution import Solution
 from uids.solvers.stopping import check_on_failure
 from uids.system.memory import memory
+from uids.system.threads import one_blas_thread
 
+ONE_THREAD = 512  # parameters, up to which waking BLAS's threads takes longer than the work
 ACCEPTED = 1e-6  # relative residual; an ordinary problem gives some 1e-15
 
 
@@ -40,8 +42,9 @@ class Direct:
                 f"solver 'direct' would need {needed / 2**30:,.1f} GiB for {operator.size:,} "
                 f"parameters, and this machine has {machine / 2**30:,.1f} GiB: use solver=pcg"
             )
-        s = cho_solve((factor(operator), True), g, check_finite=False)
-        _, relative, scores = residual(operator, s, g)
+        with one_blas_thread(operator.size <= ONE_THREAD):
+            s = cho_solve((factor(operator), True), g, check_finite=False)
+            _, relative, scores = residual(operator, s, g)
         status = "converged"
         if not relative <= ACCEPTED:
             status = f"solver 'direct' {ill_conditioned(relative)}"
@@ -64,6 +67,11 @@ def factor(operator: Operator) -> Array:
 
 def inverse(operator: Operator) -> Array:
     """H⁻¹ itself, from the factor in its place; tried on one vector."""
+    with one_blas_thread(operator.size <= ONE_THREAD):
+        return _inverse(operator)
+
+
+def _inverse(operator: Operator) -> Array:
     value, _ = dpotri(factor(operator), lower=1, overwrite_c=1)
     value = np.tril(value)
     value += np.tril(value, -1).T

@@ -218,6 +218,16 @@ class Autodiff:
     dense_kept: int = 2000
     # Numbers in the temporaries of products and Jacobians that are made together: 128 MB.
     block: int = 2**24
+    # Multiply-adds, up to which one thread is quicker than waking the others.
+    one_thread: float = 2e7
+    # Parameters, up to which BLAS's threads only stand in the way of vectors of as many.
+    one_thread_size: int = 10_000
+    # Parameters of a network, up to which a fit begins with a factorisation of H.
+    metric_size: int = 500
+    # Gradients of rows, up to which the Gauss–Newton matrix is inverted by their products.
+    in_rows: int = 3000
+    # Rows from which the Kronecker factors of a layer are estimated, at least.
+    factor_rows: int = 2500
 
 
 @dataclass(frozen=True)

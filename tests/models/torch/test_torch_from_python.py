@@ -263,4 +263,4 @@ def test_auto_does_not_factorise_what_would_cost_more_products_than_it_saves():
     from uids.solvers.auto import planned
 
     assert big.size == 2001
-    assert planned(big).way == "race"
+    assert planned(big).way == "preconditioned"

@@ -63,16 +63,21 @@ def in_order(points: Sequence[Point]) -> list[Todo]:
 
 
 def batches(todo: Sequence[Todo], config: DictConfig) -> list[list[Todo]]:
-    """Of the sweep's own process one; of joblib's workers some for each. Other launchers may have a
-    machine for each point, and get them one by one."""
+    """Of the sweep's own process one; of joblib's workers, and of the jobs that Slurm may run at a
+    time, some for each. Submitit's local mode starts all of its jobs at once: one for each core.
+    Other launchers may have a machine for each point, and get them one by one."""
     launcher = config.hydra.runtime.choices.get("hydra/launcher")
-    size = 1
+    cores, size = os.cpu_count() or 1, 1
     if launcher == "basic":
         size = len(todo)
     elif launcher == "joblib":
         workers = int(config.hydra.launcher.n_jobs)
-        workers = workers if workers > 0 else max(1, (os.cpu_count() or 1) + 1 + workers)
+        workers = workers if workers > 0 else max(1, cores + 1 + workers)
         size = -(-len(todo) // (ROUNDS * workers))
+    elif launcher == "submitit_slurm":
+        size = -(-len(todo) // (ROUNDS * int(config.hydra.launcher.array_parallelism)))
+    elif launcher == "submitit_local":
+        size = -(-len(todo) // cores)
     return [list(todo[first : first + size]) for first in range(0, len(todo), max(size, 1))]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,14 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.datasets.csr import csr_of
-from uids.datasets.data import Data, Pair, as_data
+from uids.datasets.data import Data, Pair, Parts, as_data
 from uids.datasets.formats.own_files import OwnFiles
-from uids.datasets.parsed import unchanged
+from uids.datasets.formats.unpacked import unpack, unpacked, unpacked_size
+from uids.datasets.parsed import kept, unchanged
 from uids.errors import UidsError, one_line
 from uids.system.archive import REASON, UNREADABLE
-from uids.system.memory import refuse_beyond_memory
+from uids.system.memory import memory, refuse_beyond_memory
 
 HOLDS = "y and X, or y, data, indices, indptr and shape"
+WANTED = ("y", "X", "data", "indices", "indptr", "shape")
+# One part in as many of the memory may go to arrays that are read; larger ones are mapped.
+MEMORY_SHARE = 8
 
 
 def reason(error: BaseException) -> str:
@@ -32,10 +37,27 @@ class Npz(OwnFiles):
 
     def load(self) -> Data:
         paths = self.paths()
-        with unchanged(list(paths.values())):
-            parts = {part: read(path, f"dataset.{part}") for part, path in paths.items()}
+        files = list(paths.values())
+        if sum(map(unpacked_size, files)) > memory() / MEMORY_SHARE:
+            parts = mapped(paths)
+        else:
+            with unchanged(files):
+                parts = {part: read(path, f"dataset.{part}") for part, path in paths.items()}
         widest = max(X.shape[1] for X, _ in parts.values())
         return as_data({part: (widened(X, widest), y) for part, (X, y) in parts.items()})
+
+
+def mapped(paths: Mapping[str, Path]) -> Parts:
+    """(X, y) of each part, memory-mapped; unpacked on the first time only."""
+
+    def pairs(folder: Path) -> Parts:
+        return {
+            part: pair_of(unpacked(folder, part, WANTED), f"dataset.{part}: {str(path)!r}")
+            for part, path in paths.items()
+        }
+
+    options = {"unpacked": list(paths)}
+    return kept(list(paths.values()), options, lambda to: unpack(paths, to, WANTED), pairs)
 
 
 def read(path: Path, where: str) -> Pair:
@@ -45,6 +67,10 @@ def read(path: Path, where: str) -> Pair:
             arrays = read_arrays(file, named)
     except UNREADABLE as error:
         raise UidsError(f"{where}: cannot read {str(path)!r}: {reason(error)}") from error
+    return pair_of(arrays, named)
+
+
+def pair_of(arrays: Mapping[str, Any], named: str) -> Pair:
     if "y" in arrays and "X" in arrays:
         X, y = arrays["X"], arrays["y"]
         if X.ndim != 2:
@@ -78,14 +104,13 @@ def read_arrays(file: BinaryIO, named: str, single: bool = False) -> dict[str, A
             "with numpy.savez"
         )
     file.seek(0)
-    wanted = ("y", "X", "data", "indices", "indptr", "shape")
     with zipfile.ZipFile(file) as members:
         sizes = {info.filename.removesuffix(".npy"): info.file_size for info in members.infolist()}
-    refuse_beyond_memory(sum(sizes.get(name, 0) for name in wanted), named)
+    refuse_beyond_memory(sum(sizes.get(name, 0) for name in WANTED), named)
     file.seek(0)
     with np.load(file, allow_pickle=False) as archive:
         held = [name for name in archive.files if name != "format"]
-        arrays = {name: archive[name] for name in held if name in wanted}
+        arrays = {name: archive[name] for name in held if name in WANTED}
         return arrays if single or len(arrays) > 1 else dict.fromkeys(held)
 
 

@@ -10,7 +10,9 @@ import torch
 from uids.backends import Array, writable
 from uids.models.rows import Rows
 from uids.models.torch.curvature import TorchCurvature
-from uids.models.torch.scores import RowLosses, ScoreFunction, Tensor, numpy
+from uids.models.torch.layers import Tensor
+from uids.models.torch.points import threads_for
+from uids.models.torch.scores import RowLosses, ScoreFunction, numpy
 from uids.system.display import facts, line
 
 
@@ -33,6 +35,7 @@ class FittedTorch:
     dtype: torch.dtype
     damping: float = 0.0
     exact: bool = True  # the Hessian itself, not the Gauss–Newton matrix
+    made_by: tuple[object, ...] = ()  # what the scores and the loss depend on
 
     def to(self, array: Array) -> Tensor:
         return torch.as_tensor(writable(array), dtype=self.dtype, device=self.device)
@@ -47,14 +50,17 @@ class FittedTorch:
         return data, self.scores.value(self.to(self.theta), data)
 
     def probabilities(self, rows: Rows) -> Array:
-        with torch.no_grad():
-            _, Z = self.evaluate(rows)
-            if Z.shape[1] == 1:
-                Z = torch.hstack([torch.zeros_like(Z), Z])
-            return numpy(torch.softmax(Z, dim=1))
+        with torch.no_grad(), threads_for(1.0 * len(rows) * len(self.theta)):
+            return numpy(self.probabilities_at(self.evaluate(rows)[1]))
+
+    def probabilities_at(self, Z: Tensor) -> Tensor:
+        """From scores."""
+        if Z.shape[1] == 1:
+            Z = torch.hstack([torch.zeros_like(Z), Z])
+        return torch.softmax(Z, dim=1)
 
     def losses(self, rows: Rows) -> Array:
-        with torch.no_grad():
+        with torch.no_grad(), threads_for(1.0 * len(rows) * len(self.theta)):
             return numpy(self.row_losses(self.evaluate(rows)[1], self.labels(rows)))
 
     def facts(self) -> dict[str, object]:

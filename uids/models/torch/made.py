@@ -12,7 +12,8 @@ import torch
 
 from uids.errors import UidsError, one_line
 from uids.models.rows import Rows
-from uids.models.torch.scores import ModuleScores, RowLosses, Tensor, cross_entropy, trainable
+from uids.models.torch.layers import Tensor, trainable
+from uids.models.torch.scores import ModuleScores, RowLosses, cross_entropy
 
 FEW = 2  # rows that a network is tried on: of one, (n,) and (1, k) could not be told apart
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import torch
-from torch.func import jvp
 
 from uids.backends import Array, Matrix
 from uids.backends.torch import TorchMatrix
 from uids.errors import UidsError
+from uids.models.torch.layers import Layer, Tensor, chain_of, chain_value, trainable
 
-Tensor: TypeAlias = torch.Tensor  # said, since without torch mypy cannot see that it is a type
 RowLosses = Callable[[Tensor, Tensor], Tensor]  # (scores (n, k), y (n,)) ↦ (n,)
 
 
@@ -26,18 +26,15 @@ def cross_entropy(Z: Tensor, y: Tensor) -> Tensor:
 
 
 class ScoreFunction(Protocol):
-    """Z(θ), of shape (n, k), and its derivative in both directions."""
+    """Z(θ), of shape (n, k)."""
 
     def data(self, X: Matrix) -> Any: ...  # X as this function wants it
     def value(self, theta: Tensor, data: Any) -> Tensor: ...
-    def forward(self, theta: Tensor, data: Any, v: Tensor) -> Tensor: ...  # (dZ/dθ) v, (n, k)
-    def backward(self, theta: Tensor, data: Any, U: Tensor) -> Tensor: ...  # (dZ/dθ)ᵀ U, (size,)
 
 
 @dataclass(frozen=True)
 class LinearScores:
-    """Z = X Θ (+ intercepts in the last row of Θ): products by hand, since torch.func knows no
-    sparse matrix."""
+    """Z = X Θ (+ intercepts in the last row of Θ)."""
 
     columns: int
     intercept: bool
@@ -50,18 +47,6 @@ class LinearScores:
         T = theta.reshape(-1, self.columns)
         return data.mm(T[:-1]) + T[-1] if self.intercept else data.mm(T)
 
-    def forward(self, theta: Tensor, data: Any, v: Tensor) -> Tensor:
-        return self.value(v, data)
-
-    def backward(self, theta: Tensor, data: Any, U: Tensor) -> Tensor:
-        G = data.tmm(U)
-        return (torch.vstack([G, U.sum(dim=0)]) if self.intercept else G).reshape(-1)
-
-
-def trainable(network: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
-    """The parameters that training moves, by name: those that are frozen are no part of θ."""
-    return {name: p for name, p in network.named_parameters() if p.requires_grad}
-
 
 @dataclass(frozen=True)
 class ModuleScores:
@@ -71,12 +56,27 @@ class ModuleScores:
     device: str
     dtype: torch.dtype
 
+    @cached_property
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Where the network is a chain of them."""
+        return chain_of(self.network)
+
+    @cached_property
+    def numbers(self) -> int:
+        """That a pass keeps for each row, about."""
+        if self.layers is not None:
+            return sum(layer.inputs + 2 * layer.outputs for layer in self.layers)
+        # A network of another kind keeps as many as it has parameters, or convolves and keeps more.
+        return 4 * sum(parameter.numel() for parameter in self.network.parameters())
+
     def data(self, X: Matrix) -> Tensor:
         if X.sparse:
             raise UidsError("model 'torch_module' takes dense data: use model=torch_logreg")
         return torch.as_tensor(X.fetch(), dtype=self.dtype, device=self.device)
 
     def value(self, theta: Tensor, data: Tensor) -> Tensor:
+        if self.layers is not None:
+            return chain_value(self.layers, theta, data)
         named, first = {}, 0
         for name, parameter in trainable(self.network).items():
             end = first + parameter.numel()
@@ -84,13 +84,6 @@ class ModuleScores:
             first = end
         Z = torch.func.functional_call(self.network, named, (data,))
         return Z.reshape(len(data), -1)  # also of a network that squeezes its one output
-
-    def forward(self, theta: Tensor, data: Tensor, v: Tensor) -> Tensor:
-        return jvp(lambda t: self.value(t, data), (theta,), (v,))[1]
-
-    def backward(self, theta: Tensor, data: Tensor, U: Tensor) -> Tensor:
-        pull = torch.func.vjp(lambda t: self.value(t, data), theta)[1]
-        return pull(U)[0]
 
 
 def numpy(tensor: Tensor) -> Array:
