@@ -11,7 +11,7 @@ from uids.datasets.columns.category import Category
 from uids.datasets.columns.column import State, text_of, text_state
 from uids.datasets.formats.arrow_table import frame_table
 from uids.datasets.formats.frame import Frame
-from uids.datasets.formats.table_encoder import TableEncoder
+from uids.datasets.formats.table_encoder import TableEncoder, finished, observed
 from uids.datasets.frames.adopted import as_arrow
 from uids.errors import UidsWarning
 from uids.system.archive import read_archive, write_archive
@@ -192,3 +192,17 @@ def test_prose_in_a_column_of_categories_is_told():
         assert note.note.endswith("; words? dataset.text=[note]") is is_told
     towns = pd.DataFrame({"town": [f"Saint {i}" for i in range(150)] * 3, "y": [0, 1, 1] * 150})
     assert "words?" not in Frame(towns).load().encoding.columns[0].note
+
+
+@pytest.mark.parametrize("cut", [1, 150, 299])
+def test_what_was_learned_in_two_places_is_merged(frame, encoder, cut):
+    """As if the rows had been read one after the other."""
+    roles, whole = encoder.roles, table(frame)
+    kinds = whole.kinds(roles.features)
+    first, behind = (observed(table(part), roles, kinds) for part in (frame[:cut], frame[cut:]))
+    first.merge(behind)
+    merged = finished(first, whole)
+    assert merged.features() == encoder.features()
+    assert merged.notes() == encoder.notes()
+    expected, found = encoder.matrix(whole).toarray(), merged.matrix(whole).toarray()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

@@ -42,7 +42,7 @@ class AdoptedBackend:
             matrix = backend.matrix(X if self.guard.blame.trusted else untouchable(X))
         return matrix if self.guard.blame.trusted else GuardedMatrix(matrix, self.guard)
 
-    def refuse(self, X: Any) -> None:
+    def refuse(self, X: object) -> None:
         """What lies elsewhere, unless this backend takes it."""
         if not isinstance(X, Elsewhere):
             return

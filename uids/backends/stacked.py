@@ -34,8 +34,8 @@ def index_of(X: Matrix) -> Array:
 class Halves(NamedTuple):
     """Numbers of the rows, as each of the two matrices holds them."""
 
-    first: Any
-    second: Any
+    first: Array
+    second: Array
 
 
 class Stacked(Matrix):
@@ -68,14 +68,15 @@ class Stacked(Matrix):
     def class_dot(
         self, P: Array, w: Array | None, V: Array, shift: Array | None = None
     ) -> tuple[Array, Array | None]:
-        states, weights = self.halves(P), self.halves(w)
-        one, sums = self.first.class_dot(states.first, weights.first, V, shift)
-        two, others = self.second.class_dot(states.second, weights.second, V, shift)
+        upper, lower = self.halves(P)
+        above, below = (None, None) if w is None else self.halves(w)
+        one, sums = self.first.class_dot(upper, above, V, shift)
+        two, others = self.second.class_dot(lower, below, V, shift)
         return one + two, None if sums is None or others is None else sums + others
 
-    def halves(self, values: Any) -> Halves:
-        if values is None or isinstance(values, Halves):
-            return values or Halves(None, None)
+    def halves(self, values: Array | Halves) -> Halves:
+        if isinstance(values, Halves):
+            return values
         return Halves(values[: self.cut], values[self.cut :])
 
     def hold(self, values: Array) -> Any:

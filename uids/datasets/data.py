@@ -152,7 +152,7 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
     return X, y
 
 
-def first_infinite(X: Any) -> int | None:
+def first_infinite(X: npt.NDArray[Any] | sp.csr_matrix | Elsewhere) -> int | None:
     """The first row with a value that is not finite."""
     if isinstance(X, Elsewhere):
         return X.infinite

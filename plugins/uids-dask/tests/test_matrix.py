@@ -90,7 +90,7 @@ def test_influence_of_files_is_that_of_numba(backend, written, form, classes, in
 
 
 def test_a_whole_run_keeps_the_rows_that_numba_keeps(backend, written):
-    folder = written("sparse", n=18000)
+    folder = written("sparse", n=1500)
     choose = {"ratios": (0.9,), "draws": 1, "folds": 2}
     keys = {"ratio": "auto", "repeats": 1, "cache": False, "choose": choose, "noise": 0.1}
     ours = uids.run(DaskLibsvm(f"{folder}/part-*.txt"), backend=backend, **keys)

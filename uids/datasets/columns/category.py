@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from uids.datasets.columns.column import STRING, Array, Cells, Column, State, text_of, text_state
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MOST_VALUES = 2**20  # beyond which a column is hashed, to as many columns of X
 LEAST_IDS = 100  # values from which a column of nearly as many values as rows is an id
@@ -41,7 +44,7 @@ class Category(Column):
             return
         self._add(pc.unique(cells), len(cells) - cells.null_count)
 
-    def merge(self, other: Category) -> None:
+    def merge(self, other: Self) -> None:
         if self.hashed or other.hashed:
             self.hashed, self.values = self.most, pa.array([], STRING)
         else:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from uids.datasets.units import Own
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = npt.NDArray[Any]
 Plain = dict[str, Any]  # of JSON's own types
@@ -48,7 +51,7 @@ class Column(ABC):
         """From some rows of the training file."""
 
     @abstractmethod
-    def merge(self, other: Any) -> None:
+    def merge(self, other: Self) -> None:
         """What an encoder of the same column has learned from the rows behind these, before either
         is finished: rows may be read in several places."""
 

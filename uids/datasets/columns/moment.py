@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,9 @@ import pyarrow.compute as pc
 from uids.datasets.columns.column import Array, Cells, Column, State
 from uids.datasets.columns.number import MISSING, Moments
 from uids.datasets.units import Own
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SECONDS = 24 * 3600  # of a day
 DAY = SECONDS * 10**6  # microseconds
@@ -37,7 +40,7 @@ class Moment(Column):
             new = pc.unique(part(cells)).drop_null().to_numpy()
             self.parts[name] = np.union1d(self.parts[name], new).astype(np.int64)
 
-    def merge(self, other: Moment) -> None:
+    def merge(self, other: Self) -> None:
         self.days.merge(other.days)
         for name, values in other.parts.items():
             self.parts[name] = np.union1d(self.parts[name], values).astype(np.int64)

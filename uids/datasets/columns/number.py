@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from uids.datasets.columns.column import Array, Cells, Column, State
 from uids.datasets.columns.serial import FirstValues
 from uids.datasets.units import Own, without_rounding
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FLAG = "true/false"  # the kind of such columns
 MISSING = "missing"
@@ -99,7 +102,7 @@ class Number(Column):
         self.seen.learn(cells)
         self.first.learn(cells)
 
-    def merge(self, other: Number) -> None:
+    def merge(self, other: Self) -> None:
         self.seen.merge(other.seen)
         for values in other.first.parts:
             self.first.learn(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from uids.datasets.columns.column import STRING, Cells, Column, State, text_of, text_state
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MOST_WORDS = 2**16  # columns of X; of more words those in most rows
 
@@ -45,7 +48,7 @@ class Words(Column):
             self.seen.update({*analyse(text or "")})
         self.rows += len(cells)
 
-    def merge(self, other: Words) -> None:
+    def merge(self, other: Self) -> None:
         self.seen.update(other.seen)
         self.rows += other.rows
 
