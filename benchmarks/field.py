@@ -1,11 +1,12 @@
 """uids beside plain rivals, cleanlab and loss trimming: tables of what ``uids experiment=field -m``
 and ``python -m benchmarks.rivals`` have left.
 
-    python -m benchmarks.field SWEEP-FOLDER… --rivals FILE [--measure logloss]
+    python -m benchmarks.field SWEEP-FOLDER… --rivals FILE [--measure logloss] [--fixed FOLDER…]
 
 A setting is a data set, a kind and a share of noise; its runs differ in their seed, and are paired
 by it. A win or a loss is a paired t test at 5 %; *beyond chance* counts those that stay so when
-false discoveries among all settings are held to 5 % (Benjamini and Hochberg).
+false discoveries among all settings are held to 5 % (Benjamini and Hochberg). ``--fixed`` are the
+same runs with ``auto=false``: 95 % of the rows by the default sampler.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ PLAIN = (
     "full_plus_validation_Cw",
 )
 OTHERS = ("cleanlab", "cleanlab_C", "trimming", "trimming_C")
+FIXED = ("subset", "subset_plus_validation")
 LEVEL = 0.05
 
 
@@ -61,14 +63,29 @@ def read(folders: Sequence[Path], rivals: Path, measure: str) -> tuple[Values, V
     return seen, {key: value for key, value in finding.items() if key in seen}
 
 
-def add(run: dict[str, Any], found: Values, finding: Values, seen: Values, measure: str) -> None:
+def setting_of(run: dict[str, Any]) -> Setting:
     config = run["config"]
     shifted = "_shift" if config["split"]["kind"] == "shift" else ""
-    key = Setting(
+    return Setting(
         run["dataset"]["name"] + shifted,
         kind_of(config["noise_kind"], config["noise"]),
         config["noise"],
     )
+
+
+def add_fixed(folders: Sequence[Path], seen: Values, measure: str) -> None:
+    """The subset of a fixed size, without and with the validation rows, where there is one."""
+    for folder in folders:
+        for path in sorted(folder.glob("*/metrics.json")):
+            run = json.loads(path.read_text())
+            beside = seen.get(setting_of(run), {}).get(run["config"]["seed"])
+            if beside is not None:
+                for name in FIXED:
+                    beside[f"fixed_{name}"] = run["baselines"][name]["test"][measure]
+
+
+def add(run: dict[str, Any], found: Values, finding: Values, seen: Values, measure: str) -> None:
+    config, key = run["config"], setting_of(run)
     beside = found.get(key, {}).get(config["seed"])
     if beside is None:
         return
@@ -127,7 +144,9 @@ def tables(values: Values, measure: str) -> list[str]:
         "| against | wins / ties / losses | beyond chance | mean difference |",
         "|---|---|---|---|",
     ]
-    for name in (None, *PLAIN, *OTHERS):
+    known = {name for seeds in values.values() for each in seeds.values() for name in each}
+    fixed = [f"fixed_{name}" for name in FIXED if f"fixed_{name}" in known]
+    for name in (None, *PLAIN, *OTHERS, *fixed):
         cells = counted(compare(values, name, sign))
         lines.append(f"| {name or 'the best plain one in hindsight'} | {' | '.join(cells)} |")
     lines += [
@@ -170,8 +189,10 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--rivals", type=Path, required=True)
     parser.add_argument("--measure", default="logloss", choices=("logloss", "accuracy", "auc"))
+    parser.add_argument("--fixed", type=Path, nargs="*", default=[])
     given = parser.parse_args()
     values, finding = read(given.folders, given.rivals, given.measure)
+    add_fixed(given.fixed, values, given.measure)
     print("\n".join([*tables(values, given.measure), "", *finding_table(finding)]))
 
 

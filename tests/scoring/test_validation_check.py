@@ -8,7 +8,7 @@ from scipy.stats import ttest_ind
 import uids
 from uids.models.logreg import LogisticRegression
 from uids.scoring.influence import influence_at
-from uids.scoring.validation_check import check_validation, compared
+from uids.scoring.validation_check import check_validation, compared, share_effect
 from uids.solvers.adopted import adopt_solver
 from uids.system.tuning import Norms
 
@@ -84,3 +84,24 @@ def test_the_cache_keeps_the_answer(tmp_path, monkeypatch):
     first, again = (uids.run(noise=0.2, repeats=1).metrics for _ in range(2))
     assert (first["cache"], again["cache"]) == ("miss", "hit")
     assert first["validation_check"] == again["validation_check"]
+
+
+def test_a_row_that_is_left_out_does_not_count_against_its_class():
+    """Where nothing can be learnt, leaving a row out of two equal classes makes its class the
+    smaller one, and every row is then a little wrong: that is no noise. By refits in which the
+    class keeps its weight."""
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    found = uids.influence({"name": "logreg", "C": 0.1}, (X, y), (X[:20], y[:20]))
+    losses = []
+    for i in range(60):
+        rest = np.delete(np.arange(60), i)
+        weights = np.where(y[rest] == y[i], 30 / 29, 1.0)
+        model = LogisticRegression(C=0.1, tol=1e-10).fit(X[rest], y[rest], sample_weight=weights)
+        losses.append(-np.log(model.predict_proba(X[[i]])[0, y[i]]))
+    effect = share_effect(found)
+    bias = (found.loo_loss - losses).mean()
+    assert bias > 0.01
+    assert abs((found.loo_loss + effect - losses).mean()) < 0.1 * bias

@@ -5,11 +5,17 @@ are as wrong as the training rows, dropping by φ can be worse than dropping at 
 of both are compared, each under a model that has not seen the row: the validation losses at θ̂, and
 the leave-one-out losses of the training rows. If the latter are larger beyond chance (Welch's t
 test, one-sided), the validation rows are cleaner, or easier.
+
+A row that is left out leaves its class with fewer rows than it has elsewhere, which counts against
+it: where little can be learnt, by more than the losses differ otherwise. So the other rows of its
+class weigh as much more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
@@ -46,10 +52,27 @@ def check_validation(full: Fitted, influence: Influence, tuning: Norms = NORMS) 
     if len(influence.validation) < 2:
         return untested("there is only one validation row")
     try:
-        held_out = influence.loo_loss
+        held_out = influence.loo_loss + share_effect(influence)
     except UidsError as error:
         return untested(str(error))
     return compared(held_out, full.losses(influence.validation))
+
+
+def share_effect(influence: Influence) -> Array:
+    """What it changes in a row's loss that the n_k − 1 others of its class weigh as if they were
+    n_k, to first order: −g_iᵀ H⁻¹ (Σ_j g_j) / (n (n_k − 1)) over them, (n,). Of many rows one more
+    or less is nothing."""
+    train, n = influence.train, len(influence.train)
+    if not train.classes or n > influence.tuning.check_shares:
+        return np.zeros(n)
+    counts = np.bincount(train.y, minlength=train.classes)
+    rows = [train.take(np.flatnonzero(train.y == k)) for k in range(train.classes)]
+    curvature = influence.curvature
+    G = np.column_stack([curvature.gradient(own) for own in rows])
+    S = influence.solver.solve(curvature, G).value
+    products = curvature.row_products(train, S)[np.arange(n), train.y]
+    others = products + influence.self_influence
+    return -others / (n * np.maximum(1, counts[train.y] - 1))
 
 
 def untested(reason: str) -> ValidationCheck:

@@ -199,6 +199,8 @@ class Norms:
     check_work: float = 2e9
     # Products with H that a fit takes, about. What costs no more than a fit is tested too.
     check_products: int = 200
+    # Training rows beyond which one more or less in its class does not matter to that test.
+    check_shares: int = 10_000
 
 
 @dataclass(frozen=True)
