@@ -65,7 +65,7 @@ docs: .venv/docs.stamp
 	@echo site/index.html
 
 plugins: .venv/test.stamp
-	for plugin in $(PLUGINS); do $(BIN)/pytest $$plugin || exit 1; done
+	printf '%s\n' $(PLUGINS) | xargs -n 1 -P 2 $(BIN)/pytest -q
 
 # The unit tests in environments of their own: for each Python from 3.10 to 3.13 that pyenv or PATH
 # has, one with the lowest version of each dependency in pyproject.toml and one with the newest, as uv
