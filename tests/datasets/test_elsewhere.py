@@ -57,7 +57,7 @@ def test_a_run_of_rows_elsewhere_is_that_of_the_same_rows_here():
 
 def test_a_backend_that_does_not_take_them_says_which_does():
     with pytest.raises(
-        UidsError, match="lie far away, and backend 'numpy' does not .* backend=far"
+        UidsError, match=r"lie far away, and backend 'numpy' does not .* backend=far"
     ):
         uids.run(Leaves(), backend="numpy", repeats=1, cache=False)
 
