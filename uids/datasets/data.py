@@ -143,7 +143,10 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
         raise UidsError(
             f"{where}: {len(missing)} labels are missing, the first in row {missing[0]}"
         )
-    row = first_infinite(X)
+    if isinstance(X, Elsewhere):
+        row = X.infinite
+    else:
+        row = first_infinite(X.data, X.indptr) if sp.issparse(X) else first_infinite(X)
     if row is not None:
         raise UidsError(
             f"{where}: X holds values that are not finite, the first in row {row}; "
@@ -152,15 +155,14 @@ def _checked(X: Any, y: Any, where: str) -> Pair:
     return X, y
 
 
-def first_infinite(X: npt.NDArray[Any] | sp.csr_matrix | Elsewhere) -> int | None:
-    """The first row with a value that is not finite."""
-    if isinstance(X, Elsewhere):
-        return X.infinite
-    values = X.data if sp.issparse(X) else X
+def first_infinite(
+    values: npt.NDArray[Any], starts: npt.NDArray[np.integer[Any]] | None = None
+) -> int | None:
+    """The first row with a value that is not finite; ``starts`` are those of the rows of CSR."""
     if all_finite(values):
         return None
     bad = np.flatnonzero(~np.isfinite(values if values.ndim == 1 else values.sum(axis=1)))[0]
-    return int(bad if values.ndim == 2 else np.searchsorted(X.indptr, bad, side="right") - 1)
+    return int(bad if starts is None else np.searchsorted(starts, bad, side="right") - 1)
 
 
 def check_rows(
