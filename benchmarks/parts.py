@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import problems
 from ablations import ablations, first_seconds
+from classes import many_classes
 
 OURS = ("uids", "uids.influence")
 CLICKS = ("criteo1%", "avazu_app", "avazu_site")
@@ -286,6 +287,7 @@ PARTS: dict[str, Any] = {
     "e": growth,
     "f": reading,
     "g": guards,
+    "m": many_classes,
     "o": larger_than_memory,
     "s": ablations,
     "t": first_seconds,

@@ -46,7 +46,12 @@ def all_finite(array: Array) -> bool:
     """By a sum, which is one pass and no array of booleans; a sum of finite numbers can still
     overflow, so the slow look decides where the quick one says no."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
+        return bool(np.isfinite(quick_sum(array)) or np.isfinite(array).all())
+
+
+def quick_sum(array: Array) -> float:
+    """einsum's is a quarter quicker than ``sum``, which splits to round less."""
+    return float(np.einsum("i->", array.ravel(order="K")))
 
 
 def some(array: Array) -> Array:

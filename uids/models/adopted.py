@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from uids.backends import Array, handed, some
+from uids.backends.handed import all_finite
 from uids.errors import Blame, ComponentError
 from uids.models.blamed_forms import BlamedForms
 from uids.models.model import LOGLOSS, Curvature, Objective, RowForms
@@ -158,7 +159,7 @@ def refuse_improbable(P: Array, blame: Blame) -> None:
     finite shows in the sum of all of them; else some rows of a large P are enough to tell."""
     few = some(P)
     off = float(np.abs(np.einsum("ij->i", few) - 1).max(initial=0.0))
-    if few.min(initial=0.0) >= 0 and off <= IMPROBABLE and np.isfinite(P.sum()):
+    if few.min(initial=0.0) >= 0 and off <= IMPROBABLE and all_finite(P):
         return
     handed(P, P.shape, "probabilities", blame)  # says where one is not finite
     raise ComponentError(
