@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from uids.app.build import plain_config
 from uids.app.compose import composing, load_trusted
 from uids.app.hydra_source import register
-from uids.app.sweep.batch import Root, Todo, batches, in_order
+from uids.app.sweep.batch import SET_BY_POINTS, Root, Todo, batches, in_order
 from uids.app.sweep.family import Families
 from uids.app.sweep.points import Point, plan
 
@@ -106,6 +106,7 @@ def typed(value):
 def test_every_config_is_what_hydra_would_have_made(composer):
     loader, config = composer
     chance, families, composed_once = random.Random(0), Families(loader, config), 0
+    roots = {}
     base = ("sampler=sigmoid", "sampler.alpha={}", "ratio={}", "cache={}")
     some = [
         tuple(word.format(chance.choice(VALUES.get(word.partition("=")[0], [""]))) for word in base)
@@ -119,18 +120,20 @@ def test_every_config_is_what_hydra_would_have_made(composer):
         if family is None:
             continue
         composed_once += len(families.known) == before
-        check_files(family, values, overrides, whole)
+        root = roots.setdefault(family, Root(family))
+        check_files(root, Todo(7, "name", overrides, {}, family, values), whole)
     assert composed_once > POINTS / 6  # most were not composed by Hydra
 
 
-def check_files(family, values, overrides, whole):
-    """The rest of the config, Hydra's own included."""
-    root = Root(family)
-    todo = Todo(7, "name", overrides, {}, family, values)
+def check_files(root, todo, whole):
+    """The rest of the config, Hydra's own included, and the text of the files: that of a family's
+    next point too, of which only what changes is written anew."""
     hydra = root.of(todo, Path("/sweep")).hydra
-    assert OmegaConf.to_yaml(root.task) == OmegaConf.to_yaml(
+    task, about = root.texts
+    assert task.now(root.changed) == OmegaConf.to_yaml(
         OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
     )
+    assert about.now(SET_BY_POINTS) == OmegaConf.to_yaml(hydra)
     assert list(hydra.overrides.task) == list(whole.hydra.overrides.task)
     assert hydra.job.override_dirname == whole.hydra.job.override_dirname
     assert hydra.runtime.choices == whole.hydra.runtime.choices

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from uids.backends import Array
 from uids.pipeline.baselines import NAMES
 from uids.pipeline.metrics import Conclusion
@@ -20,7 +18,7 @@ from uids.selection.choose import Selection
 from uids.selection.guard import upper_bound
 from uids.selection.measures import OF_CLASSES, loss_text
 from uids.selection.reason import setting
-from uids.system.statistics import standard_error, t_interval
+from uids.system.statistics import p_larger, standard_error, t_interval
 
 Contest = Mapping[str, Mapping[str, Array]]  # model ↦ measure ↦ one value for each row
 
@@ -159,9 +157,6 @@ def undecided(reason: str, measure: str) -> Conclusion:
 
 def no_better(values: Array, others: Array) -> bool:
     """Whether the first are larger beyond chance: Welch's t test, one-sided."""
-    from scipy.stats import ttest_ind
-
     if min(len(values), len(others)) < 2:
         return False
-    test = ttest_ind(values, others, equal_var=False, alternative="greater")
-    return bool(np.nan_to_num(test.pvalue, nan=1.0) < LEVEL)
+    return p_larger(values, others) < LEVEL

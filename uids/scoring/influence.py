@@ -93,7 +93,8 @@ class Influence:
         if forms is None:
             raise UidsError(
                 "leverage, corrected, self_influence and leave-one-out numbers are there for model "
-                "logreg only, and for those on uids.models.LinearLoss"
+                "logreg, for those on uids.models.LinearLoss, and for networks by their "
+                "Gauss–Newton matrix"
             )
         return forms
 

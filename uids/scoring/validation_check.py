@@ -21,6 +21,7 @@ from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Fitted
 from uids.scoring.influence import Influence
+from uids.system.statistics import p_larger
 from uids.system.tuning import NORMS, Norms
 
 LEVEL = 0.05  # share of equally clean data on which "cleaner" is said wrongly
@@ -88,10 +89,7 @@ def mean_text(loss: float) -> str:
 
 def compared(train: Array, validation: Array) -> ValidationCheck:
     """From the losses of both, each under a model that has not seen the row."""
-    from scipy.stats import ttest_ind
-
-    test = ttest_ind(train, validation, equal_var=False, alternative="greater")
-    p = float(test.pvalue)
+    p = p_larger(train, validation)
     here, there = (mean_text(float(losses.mean())) for losses in (validation, train))
     means = f"mean loss {here} against {there} left out, p = {p:.2g}"
     if p < LEVEL:

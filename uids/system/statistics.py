@@ -28,6 +28,21 @@ def t_reach(values: Values, level: float) -> float:
     return float(stdtrit(len(values) - 1, 1 - level / 2)) * error
 
 
+def p_larger(values: Values, others: Values) -> float:
+    """Welch's t test, one-sided: how likely the first mean were as much larger by chance. NaN where
+    all values are the same."""
+    from scipy.special import stdtr
+
+    samples = (np.asarray(values, float), np.asarray(others, float))
+    variances = np.array([sample.var(ddof=1) / len(sample) for sample in samples])
+    freedom = np.array([len(sample) - 1 for sample in samples])
+    difference = samples[1].mean() - samples[0].mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = difference / np.sqrt(variances.sum())
+        of_both = variances.sum() ** 2 / (variances**2 / freedom).sum()
+    return float(stdtr(np.nan_to_num(of_both, nan=1.0), t))
+
+
 def ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """From 1 on, ties sharing the mean of theirs; NaN for all where one is NaN."""
     if np.isnan(values).any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from uids.pipeline.kept import DATA_KEYS, FIT_KEYS, Kept
 from uids.report.table import run_line
 from uids.system.files import write_text
 
+SET_BY_POINTS = ("overrides", "job", "sweep", "runtime")  # of the node hydra
 ROUNDS = 4  # batches for each worker, so that one with quick points takes more of them
 
 
@@ -122,11 +123,14 @@ class Root:
         self.whole = family.composed
         self.task = OmegaConf.masked_copy(self.whole, [str(k) for k in self.whole if k != "hydra"])
         self.hydra_words = family.hydra_words
+        self.texts = Text(self.task), Text(self.whole.hydra)
+        self.changed: set[str] = set()  # of the task, at its top
 
     def of(self, todo: Todo, folder: Path) -> DictConfig:
         """What Hydra would have composed of the point's overrides, and have its job know."""
         for key, value in todo.values.items():
             set_value(self.whole, self.task, key, value)
+            self.changed.add(key.partition(".")[0])
         hydra = self.whole.hydra
         OmegaConf.set_readonly(hydra, False)
         with open_dict(hydra):
@@ -143,13 +147,28 @@ class Root:
         hydra = self.whole.hydra
         if hydra.output_subdir is None:
             return
+        task, about = self.texts
         written = {
-            "config": OmegaConf.to_yaml(self.task),
-            "hydra": f"hydra:\n{indent(OmegaConf.to_yaml(hydra), '  ')}",
+            "config": task.now(self.changed),
+            "hydra": f"hydra:\n{indent(about.now(SET_BY_POINTS), '  ')}",
             "overrides": OmegaConf.to_yaml(hydra.overrides.task),
         }
         for name, text in written.items():
             write_text(folder / str(hydra.output_subdir) / f"{name}.yaml", text)
+
+
+class Text:
+    """``OmegaConf.to_yaml`` of a config for point after point: what does not change is kept."""
+
+    def __init__(self, config: DictConfig) -> None:
+        self.config = config
+        self.kept: dict[str, str] = {}
+
+    def now(self, changed: Container[str]) -> str:
+        for key in map(str, self.config):
+            if key in changed or key not in self.kept:
+                self.kept[key] = OmegaConf.to_yaml(OmegaConf.masked_copy(self.config, [key]))
+        return "".join(self.kept[str(key)] for key in self.config)
 
 
 def override_dirname(overrides: Sequence[str], hydra: DictConfig) -> str:
