@@ -3,11 +3,11 @@
     make benchmarks [ARGS="a c --quick"]
 
 Parts: a, b (dense φ), c (sparse φ), d (φ, product, fit and whole run on news20, covtype and click
-logs), e (growth with the rows), f (reading), g (guards of plugins), m (many classes, leverage), o
-(X larger than memory, ten minutes), s (sweeps against loops over runs), t (the first seconds of a
-command). Without parts, all. ``--quick`` makes every problem but that of part o some fifty times
-smaller, to see that all works; its figures mean nothing. What is printed also goes
-to benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay. The figure
+logs), e (growth with the rows), f (reading), g (guards of plugins), m (many classes, leverage), n
+(a network), o (X larger than memory, ten minutes), s (sweeps against loops over runs), t (the first
+seconds of a command). Without parts, all. ``--quick`` makes every problem but that of part o some
+fifty times smaller, to see that all works; its figures mean nothing. What is printed also goes to
+benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay. The figure
 docs/figures/speed.png is drawn from it.
 """
 
@@ -28,9 +28,11 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import networks  # noqa: E402
 import problems  # noqa: E402
 
 PEERS = ("pyDVL direct", "pyDVL CG", "dattri CG", "dattri explicit", "captum naive")
+OF_NETWORKS = ("networks.py", "peer_networks.py")
 TIMEOUT = 180.0  # seconds for one contestant, all its runs together
 
 
@@ -60,7 +62,8 @@ class Bench:
         timeout: float = TIMEOUT,
     ) -> dict[str, Any]:
         """One contestant in a process of its own: what ``clock.main`` prints, or why it did not."""
-        theirs = name in PEERS
+        theirs = name in (*PEERS, *networks.THEIRS)
+        ours, peers = OF_NETWORKS if "network" in name else ("ours.py", "peers.py")
         if theirs and self.peer_python == "none":
             return {"name": name, "failed": "not run"}
         count = str(threads)
@@ -72,7 +75,7 @@ class Bench:
             timeout = 60.0
         command = [
             self.peer_python if theirs else sys.executable,
-            str(HERE / ("peers.py" if theirs else "ours.py")),
+            str(HERE / (peers if theirs else ours)),
             str(place), name, str(1 if self.quick else seconds),
         ]  # fmt: skip
         environment = {**os.environ, **variables}
@@ -162,7 +165,7 @@ def main() -> None:
     import parts
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks")
-    parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f g o s t")
+    parser.add_argument("parts", nargs="*", default=[], help="some of a b c d e f g m n o s t")
     parser.add_argument("--quick", action="store_true", help="small problems")
     parser.add_argument("--shapes", nargs="+", default=[], help="of part d, some by name")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="their Python, or none")

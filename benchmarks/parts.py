@@ -14,6 +14,7 @@ import numpy as np
 import problems
 from ablations import ablations, first_seconds
 from classes import many_classes
+from networks import networks
 
 OURS = ("uids", "uids.influence")
 CLICKS = ("criteo1%", "avazu_app", "avazu_site")
@@ -288,6 +289,7 @@ PARTS: dict[str, Any] = {
     "f": reading,
     "g": guards,
     "m": many_classes,
+    "n": networks,
     "o": larger_than_memory,
     "s": ablations,
     "t": first_seconds,
