@@ -25,18 +25,26 @@ BLOCK = 200_000  # rows
 
 def digits(folder: Path, rows: int, validation: int) -> None:
     """MNIST, even against odd, where its files are in UIDS_DATA; else pictures of that shape."""
-    source = Path(os.environ.get("UIDS_DATA") or ".")
-    files = [source / f"train-{name}-ubyte.gz" for name in ("images-idx3", "labels-idx1")]
-    if not all(file.exists() for file in files):
+    found = mnist()
+    if found is None:
         return images(folder, rows, validation, 28, 1)
-    with gzip.open(files[0]) as pictures, gzip.open(files[1]) as labels:
-        X = np.frombuffer(pictures.read(), np.uint8, offset=16).reshape(-1, 784)
-        y = np.frombuffer(labels.read(), np.uint8, offset=8) % 2
+    X, y = found[0], found[1] % 2
     for part, taken in (("", slice(rows)), ("validation", slice(rows, rows + validation))):
         (folder / part).mkdir(parents=True, exist_ok=True)
         np.save(folder / part / "X.npy", X[taken].astype(np.float32) / 255)
         np.save(folder / part / "y.npy", y[taken].astype(np.int64))
     return about(folder, shape=[rows, 784], source="MNIST, even against odd")
+
+
+def mnist() -> tuple[Any, Any] | None:
+    """Pictures (60,000, 784) and digits, where the files are in UIDS_DATA."""
+    source = Path(os.environ.get("UIDS_DATA") or ".")
+    files = [source / f"train-{name}-ubyte.gz" for name in ("images-idx3", "labels-idx1")]
+    if not all(file.exists() for file in files):
+        return None
+    with gzip.open(files[0]) as pictures, gzip.open(files[1]) as labels:
+        X = np.frombuffer(pictures.read(), np.uint8, offset=16).reshape(-1, 784)
+        return X, np.frombuffer(labels.read(), np.uint8, offset=8)
 
 
 def images(folder: Path, rows: int, validation: int, side: int, channels: int) -> None:

@@ -80,7 +80,7 @@ def test_influence_is_the_same_from_both(classes, name):
     if name != "lissa":
         psi = influence(ours.curvature(train), train, validation, Direct()).psi_norm
         np.testing.assert_allclose(found.psi_norm, psi, rtol=1e-5)
-    with pytest.raises(uids.UidsError, match="are there for model logreg only"):
+    with pytest.raises(uids.UidsError, match="are there for model logreg, for those on"):
         _ = found.leverage
 
 

@@ -153,7 +153,7 @@ class LogisticCurvature(Objective):
             result = np.vstack([result, sums])
         result *= scale / self.rows
         penalised = len(T) - b
-        result[:penalised] += T[:penalised] / (self.fitted.C * self.rows)
+        add(T[:penalised], result[:penalised], 1 / (self.fitted.C * self.rows))
         if b and k > 1:
             mean = T[-1].reshape(k, -1).mean(axis=0) / self.rows
             result[-1] += np.repeat([mean], k, axis=0).ravel()

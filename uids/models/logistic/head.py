@@ -11,7 +11,7 @@ from scipy.linalg.blas import dtrsv
 
 from uids.backends import Array
 from uids.models.logistic.advice import one_hot, samples_classes
-from uids.models.logistic.products import centred
+from uids.models.logistic.products import class_mean
 from uids.models.logistic.row_sample import Block, row_sample_block, solved
 from uids.system.tuning import HEAD, Head
 
@@ -63,11 +63,14 @@ class Preconditioner:
         if self.columns == 1:
             return self._solve(r, out)
         R = r.reshape(-1, self.columns)
-        mean = R.mean(axis=1, keepdims=True)
-        self._solve((R - mean).ravel(), out)
-        centred(out, self.columns)
+        Z = out.reshape(R.shape)
+        mean = class_mean(R)
+        np.subtract(R, mean[:, None], out=Z)
+        self._solve(out.copy() if self.head else out, out)
+        shift = class_mean(Z)
         if self.mean is not None:
-            out.reshape(R.shape)[:] += mean * self.mean[:, None]
+            shift -= mean * self.mean
+        Z -= shift[:, None]
         return out
 
     def _solve(self, r: Array, out: Array) -> Array:
