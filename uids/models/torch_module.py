@@ -30,6 +30,7 @@ from uids.models.torch.scores import ModuleScores
 from uids.registry import Entry
 
 CURVATURES = ("gauss_newton", "hessian")
+LAYERS = ("all", "last")
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,15 @@ class TorchModule:
 
     A network's Hessian need not be positive definite. ``gauss_newton`` always is; ``hessian`` is
     exact and wants a ``damping`` above minus its lowest eigenvalue. The damping is added to H.
+    With ``layers="last"`` all is trained, but the influence is that on the parameters of the last
+    layer alone, as if the others were given: a small convex problem under a network of any size.
     """
 
     network: Any = "mlp"
     network_fields: dict[str, Any] = field(default_factory=dict)
     C: float = 1.0
     curvature: str = "gauss_newton"
+    layers: str = "all"
     damping: float = 1e-3
     tol: float = 1e-7
     max_iter: int = 2000
@@ -65,6 +69,7 @@ class TorchModule:
             "'gauss_newton' or 'hessian'",
             self.curvature,
         )
+        require(self.layers in LAYERS, "layers", "'all' or 'last'", self.layers)
         require(self.C > 0, "C", "positive", self.C)
         require(self.damping >= 0, "damping", "0 or more", self.damping)
         penalised = self.damping > 0 or not np.isinf(self.C)
@@ -99,7 +104,9 @@ class TorchModule:
             if start is not None:
                 begin = replace(begin, theta=start.theta)
         # A network may stop short of a stationary point; the identity error of the run tells.
-        return minimise(begin, rows, weights, self.tol, self.max_iter)[0]
+        begin = replace(begin, last_layer=False)
+        fitted = minimise(begin, rows, weights, self.tol, self.max_iter)[0]
+        return replace(fitted, last_layer=self.layers == "last")
 
     def _made_by(self) -> tuple[object, ...]:
         """What a network and its loss depend on: fits of equal ones share them."""
@@ -126,6 +133,7 @@ class TorchModule:
             dtype=dtype,
             damping=self.damping,
             exact=self.curvature == "hessian",
+            last_layer=self.layers == "last",
             made_by=self._made_by(),
         )
         if self.loss is not None:

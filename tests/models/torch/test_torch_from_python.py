@@ -7,6 +7,8 @@ from problems import make_rows
 torch = pytest.importorskip("torch")
 
 import uids
+from uids.backends.adopted import adopt
+from uids.models import Rows
 from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch_module import TorchModule
 from uids.system.tuning import AUTODIFF
@@ -264,3 +266,57 @@ def test_auto_does_not_factorise_what_would_cost_more_products_than_it_saves():
 
     assert big.size == 2001
     assert planned(big).way == "preconditioned"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_last_layer_alone_is_logistic_regression_on_what_it_is_given(classes):
+    train, validation = problem(classes)
+    outputs, C = (1 if classes == 2 else classes), 0.5
+    fields = {"C": C, "damping": 0.0, "tol": 1e-10, "layers": "last"}
+    network = mlp(outputs).double()
+    model = TorchModule(network=lambda features, outputs: network, **fields)
+    found = uids.influence(model, train, validation)
+    assert found.curvature.size == 5 * outputs
+    assert found.identity_error < 1e-5
+
+    theta = model.fit(Rows(adopt("numpy", train[0]), train[1], classes)).theta
+    W, b = theta[:12].reshape(4, 3), theta[12:16]
+
+    def hidden(X):  # and a 1, since the network's biases have a penalty too
+        return np.hstack([np.tanh(X @ W.T + b), np.ones((len(X), 1))])
+
+    expected = uids.influence(
+        {"name": "logreg", "C": C, "fit_intercept": False, "tol": 1e-12},
+        (hidden(train[0]), train[1]),
+        (hidden(validation[0]), validation[1]),
+    )
+    np.testing.assert_allclose(found.phi, expected.phi, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.leverage, expected.leverage, rtol=1e-4)
+
+
+def test_the_last_layer_is_the_module_that_comes_last_and_what_is_frozen_is_none():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(3))
+            self.body = mlp(2)
+            self.head = torch.nn.Linear(2, 2)
+            self.unused = torch.nn.Linear(2, 2).requires_grad_(False)
+
+        def forward(self, x):
+            return self.head(self.body(x * self.scale))
+
+    train, validation = problem()
+    with pytest.warns(UserWarning, match="not at its optimum"):
+        found = uids.influence(Net(), train, validation, layers="last")
+    assert found.curvature.size == 6
+    network = Net().requires_grad_(False)  # with the same numbers: ``mlp`` sets the seed
+    network.head.requires_grad_(True)
+    with pytest.warns(UserWarning, match="not at its optimum"):
+        expected = uids.influence(network, train, validation)
+    np.testing.assert_allclose(found.phi, expected.phi, rtol=1e-6)
+
+
+def test_layers_is_one_of_two_words():
+    with pytest.raises(ValueError, match="layers must be 'all' or 'last'"):
+        TorchModule(layers="first")

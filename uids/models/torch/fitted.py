@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from uids.models.rows import Rows
 from uids.models.torch.curvature import TorchCurvature
 from uids.models.torch.layers import Tensor
 from uids.models.torch.points import threads_for
-from uids.models.torch.scores import RowLosses, ScoreFunction, numpy
+from uids.models.torch.scores import ModuleScores, RowLosses, ScoreFunction, numpy
 from uids.system.display import facts, line
 
 
@@ -35,6 +35,7 @@ class FittedTorch:
     dtype: torch.dtype
     damping: float = 0.0
     exact: bool = True  # the Hessian itself, not the Gauss–Newton matrix
+    last_layer: bool = False  # its curvature is that of the last layer's parameters alone
     made_by: tuple[object, ...] = ()  # what the scores and the loss depend on
 
     def to(self, array: Array) -> Tensor:
@@ -80,4 +81,17 @@ class FittedTorch:
         return facts("torch model, fitted", self.facts())
 
     def curvature(self, rows: Rows, weights: Array | None = None) -> TorchCurvature:
-        return TorchCurvature(self, rows, weights)
+        return TorchCurvature(self.of_last_layer() if self.last_layer else self, rows, weights)
+
+    def of_last_layer(self) -> FittedTorch:
+        """The same model with the parameters of the last layer as θ and the others as they are."""
+        assert isinstance(self.scores, ModuleScores)
+        scores, size = self.scores.of_last_layer(self.to(self.theta))
+        own = slice(len(self.theta) - size, None)
+        return replace(
+            self,
+            theta=self.theta[own],
+            penalised=self.penalised[own],
+            scores=scores,
+            last_layer=False,
+        )

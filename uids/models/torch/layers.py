@@ -29,6 +29,13 @@ def trainable(network: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
     return {name: p for name, p in network.named_parameters() if p.requires_grad}
 
 
+def last_trainable(network: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Those of the module that comes last: its own, and the last in θ."""
+    parameters = trainable(network)
+    module = list(parameters)[-1].rpartition(".")[0]
+    return {name: p for name, p in parameters.items() if name.rpartition(".")[0] == module}
+
+
 @dataclass(frozen=True)
 class Layer:
     """σ(H Wᵀ + b). ``weight`` and ``bias`` are places in θ, or tensors where they are frozen."""

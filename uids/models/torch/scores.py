@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,7 +14,14 @@ import torch
 from uids.backends import Array, Matrix
 from uids.backends.torch import TorchMatrix
 from uids.errors import UidsError
-from uids.models.torch.layers import Layer, Tensor, chain_of, chain_value, trainable
+from uids.models.torch.layers import (
+    Layer,
+    Tensor,
+    chain_of,
+    chain_value,
+    last_trainable,
+    trainable,
+)
 
 RowLosses = Callable[[Tensor, Tensor], Tensor]  # (scores (n, k), y (n,)) ↦ (n,)
 
@@ -68,6 +76,17 @@ class ModuleScores:
             return sum(layer.inputs + 2 * layer.outputs for layer in self.layers)
         # A network of another kind keeps as many as it has parameters, or convolves and keeps more.
         return 4 * sum(parameter.numel() for parameter in self.network.parameters())
+
+    def of_last_layer(self, theta: Tensor) -> tuple[ModuleScores, int]:
+        """The scores as a function of the last layer's parameters, the others as in θ, and how many
+        they are: the last in θ."""
+        network = deepcopy(self.network)
+        parameters, last = trainable(network), last_trainable(network)
+        torch.nn.utils.vector_to_parameters(theta, parameters.values())
+        for name, parameter in parameters.items():
+            parameter.requires_grad_(name in last)
+        size = sum(parameter.numel() for parameter in last.values())
+        return ModuleScores(network, self.device, self.dtype), size
 
     def data(self, X: Matrix) -> Tensor:
         if X.sparse:
