@@ -4,7 +4,7 @@
 
 Parts: a, b (dense φ), c (sparse φ), d (φ, product, fit and whole run on news20, covtype and click
 logs), e (growth with the rows), f (reading), g (guards of plugins), m (many classes, leverage), n
-(a network), o (X larger than memory, ten minutes), s (sweeps against loops over runs), t (the first
+(networks), o (X larger than memory, ten minutes), s (sweeps against loops over runs), t (the first
 seconds of a command). Without parts, all. ``--quick`` makes every problem but that of part o some
 fifty times smaller, to see that all works; its figures mean nothing. What is printed also goes to
 benchmarks/RESULTS.md, section by section; its head, and sections not measured, stay. The figure

@@ -46,11 +46,11 @@ def dense(
 
 
 def sparse(bench: Any) -> None:
-    """On one core, and on two, of which scipy uses one."""
+    """On one core, and on two, of which scipy uses one; and a click log of middle size."""
+    theirs = ("scipy PCG", "scipy PCG float64", "scipy PCG, M of uids")
     for threads in (1, 2):
-        theirs = ("scipy PCG", "scipy PCG float64", "scipy PCG, M of uids", "scipy CG")
-        contestants = (*OURS, *theirs)
-        dense(bench, "c", "sparse 50,000 × 200,000", contestants, threads)
+        dense(bench, "c", "sparse 50,000 × 200,000", (*OURS, *theirs, "scipy CG"), threads)
+    dense(bench, "c", "clicks 180,000 × 500,000", (*OURS, *theirs), 2)
 
 
 def large(bench: Any) -> None:
@@ -234,6 +234,13 @@ def larger_than_memory(bench: Any) -> None:
     bench.save()
 
 
+def of_networks(bench: Any) -> None:
+    from small_network import small_network  # needs torch
+
+    small_network(bench)
+    networks(bench)
+
+
 def guards(bench: Any) -> None:
     import guards as guarded
 
@@ -289,7 +296,7 @@ PARTS: dict[str, Any] = {
     "f": reading,
     "g": guards,
     "m": many_classes,
-    "n": networks,
+    "n": of_networks,
     "o": larger_than_memory,
     "s": ablations,
     "t": first_seconds,

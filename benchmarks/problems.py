@@ -229,6 +229,7 @@ def shapes(quick: bool) -> dict[str, Maker]:
             f, 60_000 // n, 10_000 // n, 32 // (1 + 3 * quick), 3
         ),
         "sparse 50,000 × 200,000": lambda f: words(f, 50_000 // n, 10_000 // n, 200_000 // n, 40),
+        "clicks 180,000 × 500,000": click(180_000, 500_000, 30),
         "criteo1%": click(456_674, 1_000_000, 39),
         "avazu_app": click(14_600_000, 1_000_000, 15),
         "avazu_site": click(25_800_000, 1_000_000, 15),
