@@ -51,6 +51,18 @@ def test_equal_models_are_no_reason_to_drop_rows():
     assert compared(contest, "logloss", "test")["use"] == "full_plus_validation"
 
 
+def test_a_model_that_another_beats_beyond_doubt_is_not_advised():
+    """Though it cannot be told apart from the best, whose values scatter more."""
+    contest = made(0.5, 0.48, 0.6, 0.47, spread=0.01)
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal(500)
+    best = contest["subset_plus_validation"]["logloss"]
+    contest["subset_plus_validation"] = {"logloss": best + 2 * (wide - wide.mean())}
+    found = compared(contest, "logloss", "test")
+    assert found["use"] == "full_plus_validation"
+    assert "cannot be told apart from the best (the subset and" in found["sentence"]
+
+
 def test_one_test_row_makes_nobody_sure():
     found = compared(made(0.5, 0.4, 0.3, 0.2, m=1), "logloss", "test")
     assert found["use"] == "full"
@@ -108,3 +120,70 @@ def test_the_terminal_and_the_page_begin_with_it(cli, tmp_path):
     assert out.count("Use ") == 1
     page = (tmp_path / "run" / "report.html").read_text()
     assert page.index("class=strong") < page.index("<h2>")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"auto": True, "choose": {"metric": "accuracy"}, "noise": 0.2, "seed": 1},
+        {"auto": True, "choose": {"metric": "auc"}, "noise": 0.3},
+        {"auto": True, "noise": 0.2, "noise_kind": "both", "seed": 2},
+        {"ratio": "auto", "final": "full+validation", "validation_weight": 3.0},
+        {"model": {"name": "logreg", "C": "auto"}, "final": "full", "ratio": 1.0},
+        {"model": {"name": "logreg", "C": "auto"}, "final": "full+validation", "ratio": 1.0},
+        {"ratio": "auto", "sampler": "dropout", "noise": 0.2},
+    ],
+    ids=str,
+)
+def test_sentence_models_and_files_are_of_one_model(words):
+    """Where something is chosen, the model that is named is the one that was made."""
+    result = uids.run(**words, repeats=1, cache=False)
+    metrics = result.metrics
+    conclusion, choice = metrics["conclusion"], metrics["selection"]["choice"]
+    named = metrics["baselines"][conclusion["use"]]["test"]
+    made = metrics["final"]["test"]
+    assert made["logloss"] == pytest.approx(named["logloss"], rel=1e-4)
+    assert made["accuracy"] == pytest.approx(named["accuracy"], abs=1e-12)
+    sentence = conclusion["sentence"]
+    assert sentence.startswith("Use the subset") == (choice["ratio"] < 1)
+    assert conclusion["sure"] == (conclusion["interval"][1] < 0)
+    if " better than " in sentence:
+        assert ("within chance" in sentence) == (not conclusion["sure"])
+
+
+def test_test_rows_that_contradict_the_choice_are_told():
+    """Test rows of the person's own, in which a third of the labels are wrong the other way."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1200, 3))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(1200) > 0).astype(int)
+    train, judges, test = np.split(np.arange(1200), [600, 800])
+    y[train] = np.where(rng.random(600) < 0.35, 1 - y[train], y[train])
+    wrong = np.where(rng.random(400) < 0.45, 1 - y[test], y[test])
+    for labels, contradicts in ((y[test], False), (wrong, True)):
+        data = uids.Data(
+            X[train], y[train], validation=(X[judges], y[judges]), test=(X[test], labels)
+        )
+        conclusion = uids.run(data, auto=True, repeats=1).metrics["conclusion"]
+        assert ("test rows contradict each other" in conclusion["sentence"]) == contradicts
+        assert conclusion["sure"] == (not contradicts)
+
+
+def test_rows_that_were_dropped_by_doubtful_influence_are_told():
+    result = uids.run(noise=0.2, noise_kind="both")
+    assert result.metrics["conclusion"]["use"] == "subset"
+    assert "dropped by φ, although the validation rows look no cleaner" in str(result)
+    by_chance = uids.run(noise=0.2, noise_kind="both", sampler="random")
+    assert "dropped by φ" not in by_chance.metrics["conclusion"]["sentence"]
+
+
+def test_how_many_labels_are_wrong_is_told_by_trusted_rows_alone(cli, tmp_path):
+    trusted = uids.run(noise=0.3).metrics["labels"]["sentence"]
+    assert trusted.startswith("About ")
+    few = uids.run(noise=0.3, split={"validation": 30}).metrics
+    assert few["validation_check"]["cleaner"]
+    assert few["labels"]["sentence"].startswith("At least ")
+    code, out, err = cli("noise=0.2", "noise_kind=both", "seed=2", "auto=true", "hydra.run.dir=run")
+    assert code == 0, err
+    assert "How many training labels are wrong cannot be told" in out
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "probability that it is wrong" in page  # the rows to look at first

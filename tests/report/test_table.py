@@ -25,3 +25,9 @@ def test_a_subset_is_compared_as_it_is():
     assert head[3] == "subset"
     assert [line[0] for line in lines if line[0]] == ["validation", "test"]
     assert lines[5][3] == f"{metrics['subset']['test']['logloss']:.4f}"
+
+
+def test_without_rows_that_it_was_not_fitted_on_the_chosen_model_is_not_compared():
+    metrics = uids.run(auto=True, split={"test": 0}, repeats=1, cache=False).metrics
+    assert metrics["selection"]["choice"]["ratio"] == 1
+    assert comparison(metrics) == []

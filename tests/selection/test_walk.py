@@ -215,7 +215,7 @@ def test_the_loss_leads_to_accuracy_unless_a_candidate_is_more_accurate_beyond_d
     assert picked.pick.candidate == by_loss.pick.candidate
     assert {each.metric for each in picked.judged} == {"accuracy"}
     assert picked.pick in picked.judged
-    assert "nothing that was tried is better by it beyond chance" in picked.reason
+    assert "none of the others has one that is lower than that beyond chance" in picked.reason
 
     # The plainest candidate is right in every row, all others in none.
     def values(self):

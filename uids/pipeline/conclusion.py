@@ -32,7 +32,12 @@ WORDS = {
     "subset_plus_validation": "the subset and the validation rows",
 }
 TUNED = "tuned_full_plus_validation"
+AS_IS = {"full": "as it is", "full_plus_validation": "as they are"}
 LEVEL = 0.05  # of all comparisons together
+NO_TEST_LABELS = (
+    "The test rows were split off the training file, and their labels look as wrong as those of "
+    "the training rows: the validation rows judge instead."
+)
 
 
 def tuned_words(tuned: Candidate | None) -> str:
@@ -47,7 +52,7 @@ def compared(contest: Contest, measure: str, judges: str, tuned: str = "") -> Co
     """Which of the models to use, and how sure that is: paired t intervals over the rows of the
     difference to the best one, 95 % for all of them together.
 
-    ``use`` is the plainest that cannot be told apart from the best; ``against`` is what it is
+    ``use`` is the plainest of which no other is better beyond chance; ``against`` is what it is
     compared with: the best of those plainer, or for the plainest the best of the others.
     """
     names = [name for name in NAMES if name in contest]
@@ -55,8 +60,11 @@ def compared(contest: Contest, measure: str, judges: str, tuned: str = "") -> Co
     mean = {name: float(values[name].mean()) for name in names}
     level = LEVEL / max(1, len(names) - 1)
     best = min(names, key=lambda name: mean[name])
-    tied = [n for n in names if t_interval(values[n] - values[best], level)[0] <= 0]
-    use = tied[0]
+
+    def beaten(name: str) -> bool:
+        return any(t_interval(values[name] - values[each], level)[0] > 0 for each in names)
+
+    use = next(name for name in names if not beaten(name))
     others = names[: names.index(use)] or [name for name in names if name != use]
     against = min(others, key=lambda name: mean[name])
     low, high = t_interval(values[use] - values[against], level)
@@ -91,18 +99,18 @@ def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusio
     pick, start, measure = selection.pick, selection.start, selection.pick.metric
     differences = pick.against(start)
     moved = pick is not start
-    sure = moved and upper_bound(differences, LEVEL) < 0
-    error = standard_error(differences) or 0.0
-    what = WORDS["full_plus_validation"] if use == TUNED else WORDS[use]
+    interval = guarded_interval(differences)
+    sure = moved and interval[1] < 0
+    what = WORDS[rows_of(use, pick.candidate.drops)]
     how = setting(pick.candidate)
     sentence = f"Use {what} ({how}): held-out validation {measure} {shown(pick.mean, measure)}"
     plain = "full" if start.candidate.weight == 0 else "full_plus_validation"
     if moved:
-        begun = setting(start.candidate) if start.candidate.drops else f"{WORDS[plain]} as they are"
-        by, within = (loss_text(abs(each), measure) for each in (differences.mean(), error))
-        worse = " (it has the smaller loss)" if differences.mean() > 0 else ""
-        word = "worse" if worse else "better"
-        sentence += f", {by} ± {within} {word} than {begun}{worse}"
+        begun = (
+            setting(start.candidate) if start.candidate.drops else f"{WORDS[plain]} {AS_IS[plain]}"
+        )
+        sentence += f", {compared_to_start(differences, measure, sure)} {begun}"
+        sentence += " (it has the smaller loss)" if differences.mean() > 0 else ""
     elif len(selection.judged) > 1:
         sentence += ", and nothing that was tried is better beyond chance"
     worse = ""
@@ -110,6 +118,8 @@ def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusio
         value, other = (shown(float(contest[n][measure].mean()), measure) for n in (use, plain))
         sentence += f"; test {measure} {value}, of {WORDS[plain]} {other}"
         worse = contrary(contest, use, plain, measure)
+        contradicted = contradiction(contest[use][measure] - contest[plain][measure], measure)
+        sure, sentence = sure and not contradicted, sentence + contradicted
     return {
         "use": use,
         "measure": measure,
@@ -117,9 +127,46 @@ def chosen(selection: Selection, use: str, contest: Contest | None) -> Conclusio
         "sentence": f"{sentence}{worse}.",
         "against": "start",
         "difference": float(differences.mean()),
-        "interval": list(t_interval(differences, LEVEL)) if len(differences) > 1 else [0.0, 0.0],
+        "interval": interval if len(differences) > 1 else [0.0, 0.0],
         "by": "held-out validation",
     }
+
+
+def rows_of(use: str, drops: bool) -> str:
+    """Which rows the model is fitted on, whatever its C and its weight of the validation rows."""
+    return (
+        use.removeprefix("tuned_")
+        if drops
+        else use.removeprefix("tuned_").replace("subset", "full")
+    )
+
+
+def guarded_interval(differences: Array) -> list[float]:
+    """A 95 % interval, whose upper end is that of the guard where this is higher."""
+    low, high = t_interval(differences, LEVEL)
+    return [low, max(high, upper_bound(differences, LEVEL / 2))]
+
+
+def compared_to_start(differences: Array, measure: str, sure: bool) -> str:
+    """How much better the choice is, with the standard error, and whether that may be chance."""
+    mean, error = float(differences.mean()), standard_error(differences) or 0.0
+    by, within = (loss_text(abs(each), measure) for each in (mean, error))
+    chance = "" if sure else ", within chance,"
+    return f"{by} ± {within}{chance} {'worse' if mean > 0 else 'better'} than"
+
+
+def contradiction(differences: Array, measure: str) -> str:
+    """Where the test rows say beyond chance that the choice is the worse one; else empty."""
+    if len(differences) < 2:
+        return ""
+    low, high = t_interval(differences, LEVEL)
+    if low <= 0:
+        return ""
+    ends = " to ".join(loss_text(end, measure) for end in (low, high))
+    return (
+        f", which is worse by {ends} (95 % interval): validation and test rows contradict each "
+        "other, so find out which of them are like the rows to come"
+    )
 
 
 def contrary(contest: Contest, use: str, against: str, measure: str) -> str:

@@ -52,6 +52,25 @@ class Decided:
         return self.plain.full
 
     @property
+    def is_plain(self) -> bool:
+        """Whether C and the weight of the validation rows are those of the models beside it."""
+        return self.model.C == self.plain_model.C and self.weight == 1
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether they are those of the best that drops nothing."""
+        if self.tuned is None or self.selection is None:
+            return False
+        pick = self.selection.pick.candidate
+        return (self.tuned.C, self.tuned.weight) == (pick.C, pick.weight)
+
+    @property
+    def doubted(self) -> bool:
+        """Whether rows are dropped by what trusts the validation rows, which look no cleaner."""
+        drops = self.ratio < 1 and self.sampler.needs_trusted_rows
+        return drops and self.plain.check.cleaner is False
+
+    @property
     def phi(self) -> Array:
         return self.scored.influence.phi
 
@@ -86,6 +105,8 @@ def decide(
     elif loaded.test is not None and worth_tuning(loaded, plain, bool(wanted)):
         with clock.stage("choose"):
             tuned = tuned_alone(begun, settings, plain, candidate)
+    if selection is not None and is_tuning(candidate, begun):
+        tuned = candidate
     with clock.stage("influence"):
         audited = reference(model, scored, loaded, audit_weight(plain, candidate))
         scores = scored.scores(audited)
@@ -110,6 +131,13 @@ def decide(
         selection,
         tuned,
     )
+
+
+def is_tuning(candidate: Candidate, begun: Components) -> bool:
+    """Whether a choice drops nothing and has another C or weight than a plain fit: then it is what
+    tuning comes to, by the measure that was asked for."""
+    changed = candidate.C not in (None, begun.model.C) or candidate.weight != 1
+    return changed and candidate.weight > 0 and not candidate.drops
 
 
 def sampler_of(candidate: Candidate, scores: Scores) -> AdoptedSampler:

@@ -88,16 +88,23 @@ def describe_check(check: ValidationCheck) -> ValidationCheckMetrics:
     return {"cleaner": check.cleaner, "p_value": check.p_value, "sentence": check.sentence}
 
 
-def describe_labels(labels: LabelAudit, trusted: bool) -> LabelMetrics:
+def describe_labels(labels: LabelAudit, trusted: bool, few: bool) -> LabelMetrics:
+    """``trusted``: the validation rows are cleaner; ``few``: they are."""
     wrong = f"{labels.wrong:,.0f} of the {len(labels.error):,} training labels look wrong"
     where = ", more often in some classes than in others" if labels.by_class else ""
-    sentence = f"About {wrong}{where}."
-    if labels.wrong < 0.5:
-        sentence = "No training label looks wrong."
-    elif not trusted:
+    none = labels.wrong < 0.5
+    if trusted and not few:
+        sentence = "No training label looks wrong." if none else f"About {wrong}{where}."
+    else:
+        told = "How many training labels are wrong cannot be told" if none else f"At least {wrong}"
+        why = (
+            "the validation rows are few"
+            if trusted
+            else "without rows to trust, the model has learnt whatever noise there is"
+        )
         sentence = (
-            f"At least {wrong}{where}; without rows to trust, the model has learnt some of the "
-            "noise: the order of the rows holds, the number is too small."
+            f"{told}{'' if none else where}: {why}. The order of the rows holds: look at the first "
+            "of them."
         )
     return {
         "wrong": labels.wrong,

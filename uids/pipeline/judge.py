@@ -9,6 +9,8 @@ from uids.models import AdoptedFitted
 from uids.pipeline.baselines import Baselines, without_dropping
 from uids.pipeline.clock import Clock
 from uids.pipeline.conclusion import (
+    NO_TEST_LABELS,
+    TUNED,
     Contest,
     chosen,
     compared,
@@ -26,9 +28,9 @@ from uids.selection.candidate import Candidate
 from uids.selection.measures import measure_name, measures_of
 from uids.selection.trials import Trials
 
-NO_TEST_LABELS = (
-    "The test rows were split off the training file, and their labels look as wrong as those of "
-    "the training rows: the validation rows judge instead."
+DOUBTED = (
+    "Its rows were dropped by φ, although the validation rows look no cleaner than the training "
+    "rows."
 )
 FINAL_NAMES = {
     "subset": "subset",
@@ -129,19 +131,22 @@ class Judge:
         else:
             with self.clock.stage("evaluate"):
                 conclusion = self.by_folds(measure)
+        if conclusion["use"].startswith("subset") and decided.doubted:
+            conclusion["sentence"] = f"{conclusion['sentence']} {DOUBTED}"
         if wrong:
             conclusion["sentence"] = f"{conclusion['sentence']} {NO_TEST_LABELS}"
         return conclusion
 
     def final_name(self) -> str:
         """Of the baselines the one that the model to use is."""
-        name = FINAL_NAMES[self.decided.final]
-        if self.decided.ratio == 1:  # the subset is the full set
-            name = name.replace("subset", "full")
-        tuned, candidate = self.decided.tuned, self.decided.selection
-        if name == "full_plus_validation" and tuned is not None and candidate is not None:
-            return "tuned_full_plus_validation"
-        return name
+        decided = self.decided
+        name = FINAL_NAMES[decided.final]
+        if decided.ratio < 1:
+            return name
+        whole = name.replace("subset", "full")  # the subset is the full set
+        if whole == "full_plus_validation" and decided.is_tuned:
+            return TUNED
+        return whole if decided.is_plain else whole.replace("full", "subset")
 
     def by_folds(self, measure: str) -> Conclusion:
         """The models compared on held-out validation rows."""

@@ -19,6 +19,7 @@ from uids.pipeline.judge import Judge
 from uids.pipeline.metrics import Metrics
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import Loaded
+from uids.selection.walk import FEW
 
 
 def record(
@@ -53,7 +54,8 @@ def record(
     }
     if decided.labels is not None:
         trusted = decided.plain.check.cleaner is True
-        metrics["labels"] = describe_labels(decided.labels, trusted)
+        few = len(loaded.validation) < FEW
+        metrics["labels"] = describe_labels(decided.labels, trusted, few)
     by_class = class_metrics(loaded, decided.full, judge.first.final, judge.kept)
     if by_class:
         metrics["classes"] = by_class

@@ -22,10 +22,9 @@ def other_advice(metrics: Metrics) -> str:
     if conclusion["use"] == own:
         return ""
     advised = conclusion["sentence"].removeprefix("Use ").partition(":")[0]
-    return (
-        f"note: this run advised {advised}; its model is that of {WORDS[own]} "
-        "(auto=true makes the advised one)"
-    )
+    key = next((key for key, name in FINAL_NAMES.items() if name == conclusion["use"]), None)
+    how = f"final={key} makes the advised one" if key else "auto=true tunes and weighs"
+    return f"note: this run advised {advised}; its model is that of {WORDS[own]} ({how})"
 
 
 def advice_of(folder: Path) -> str:

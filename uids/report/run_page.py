@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from uids.models import LOGLOSS
+from uids.pipeline.conclusion import NO_TEST_LABELS
 from uids.pipeline.describe import MOST_COLUMNS
 from uids.pipeline.measured import loss_of, measured, shown_measures
 from uids.pipeline.metrics import Baseline, Metrics, Part, PlainMeasures
@@ -37,11 +38,13 @@ from uids.report.table import (
     trained_on,
     what_is_wrong,
 )
+from uids.scoring.labels import LIKELY
 from uids.selection.measures import loss_key, loss_text
 from uids.system.files import plain, write_text
 
 ALONE = ("auc", LOGLOSS)  # without a difference, where they are not the loss of the model
 MOST_LABELS = 100  # of those that look wrong, on the page
+FIRST_LABELS = 20  # the most probable that are listed where their number is not known
 # What the files of a run are, in the order in which they are linked.
 FILES = {
     "metrics.json": "every number, the config, the versions",
@@ -88,6 +91,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         ),
         "baselines": baseline_rows(metrics),
         "comparison": comparison(metrics),
+        "wrong_test": NO_TEST_LABELS in conclusion_line(metrics),
         "kept": kept(metrics),
         "loss": loss_of(metrics),
         "influence": influence_chart(phi, pi, flags, chance),
@@ -152,8 +156,11 @@ def facts(metrics: Metrics) -> list[Fact]:
     found += [*measured_facts(metrics)]
     found.append(Fact("harmful rows", f"{metrics['influence']['harmful_fraction']:.1%}", "φ > 0"))
     labels = metrics.get("labels")
-    if labels:
-        found.append(Fact("labels that look wrong", f"{labels['wrong']:,.0f}", "by the audit"))
+    if labels and (knows_labels(metrics) or labels["wrong"] >= 0.5):
+        least = "at least " if labels["sentence"].startswith("At least") else ""
+        found.append(
+            Fact("labels that look wrong", f"{least}{labels['wrong']:,.0f}", "by the audit")
+        )
     return found
 
 
@@ -173,6 +180,9 @@ def measured_facts(metrics: Metrics) -> list[Fact]:
     if use["accuracy"] is not None and full["accuracy"] is not None:
         right, before = f"{use['accuracy']:.1%}", f"full set {full['accuracy']:.1%}"
         found.append(Fact(f"{part} accuracy", right, before))
+    by_auc = conclusion and conclusion["measure"] == "auc"
+    if by_auc and use["auc"] is not None and full["auc"] is not None:
+        found.append(Fact(f"{part} AUC", f"{use['auc']:.4f}", f"full set {full['auc']:.4f}"))
     return found
 
 
@@ -245,12 +255,20 @@ def seconds_rows(metrics: Metrics) -> list[list[str]]:
     return [[stage, f"{seconds:.3f}"] for stage, seconds in spent.items()]
 
 
+def knows_labels(metrics: Metrics) -> bool:
+    """Whether there are rows to trust, by which wrong labels can be counted."""
+    check = metrics.get("validation_check")
+    return bool(check and check["cleaner"])
+
+
 def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
     """The rows whose labels look wrong, the most probable first: the head and the lines."""
     if not labels_line(metrics) or "label_error" not in rows.column_names:
         return []
     error = values(rows["label_error"])
-    first = [int(i) for i in np.argsort(-error, kind="stable")[:MOST_LABELS] if error[i] > 0.5]
+    count = int((error > LIKELY).sum())
+    most = min(MOST_LABELS, count if knows_labels(metrics) else max(count, FIRST_LABELS))
+    first = [int(i) for i in np.argsort(-error, kind="stable")[:most]]
     words = ["row", *id_names(rows), "label", "suggested_label"]
     head = [*words[:-1], "suggested label", "probability that it is wrong", "kept"]
     listed = [

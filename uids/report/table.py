@@ -62,12 +62,13 @@ def change(before: float | None, after: float | None, measure: str = LOGLOSS) ->
 
 def comparison(metrics: Metrics) -> list[list[str]]:
     """Full against subset, for each measure and each part: the head and the lines. Where nothing
-    was dropped, against the model that was chosen, on the rows that it was not fitted on."""
+    was dropped, against the model that was chosen, on the rows that it was not fitted on; empty
+    where there are none."""
     everything = metrics["subset"]["size"] == metrics["dataset"]["rows"]["train"]
     rows = [["", "", "full", "chosen" if everything else "subset", "difference"]]
     other: PartMeasures = metrics["subset"]
     parts: Sequence[Part] = PARTS
-    if everything and "final" in metrics and metrics["final"]["test"] is not None:
+    if everything and "final" in metrics:
         other = metrics["final"]
         parts = ("test",) if fitted_on_validation(metrics) else PARTS
     for part in parts:
@@ -84,7 +85,7 @@ def comparison(metrics: Metrics) -> list[list[str]]:
         for i, (name, unit, before, after) in enumerate(lines):
             numbers = [number(before, unit), number(after, unit), change(before, after, unit)]
             rows.append([part if i == 0 else "", name, *numbers])
-    return rows
+    return rows if len(rows) > 1 else []
 
 
 def fitted_on_validation(metrics: Metrics) -> bool:
@@ -224,7 +225,9 @@ def what_is_wrong(metrics: Metrics) -> str:
 def run_table(metrics: Metrics, folder: Path) -> str:
     """What a person sees at the end of a run."""
     influence, seconds = metrics["influence"], metrics["seconds"]
-    tables = [conclusion_line(metrics), "", columns(comparison(metrics)), ""]
+    tables, compared = [conclusion_line(metrics), ""], comparison(metrics)
+    if compared:
+        tables += [columns(compared), ""]
     if metrics.get("baselines"):
         tables += [columns(baseline_table(metrics)), ""]
     if metrics.get("classes"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Random:
     """π_i = 1: every row alike. How many are kept is up to the ratio."""
+
+    needs_trusted_rows: ClassVar[bool] = False
 
     def gradient_bound(self, scores: Scores) -> float:
         return 0.0

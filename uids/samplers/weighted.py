@@ -25,6 +25,7 @@ class Weighted:
     normalise: bool = True
 
     weighted: ClassVar[bool] = True
+    needs_trusted_rows: ClassVar[bool] = False  # none of them looks at φ
 
     def __post_init__(self) -> None:
         require(0 < self.floor <= 1, "floor", "in (0, 1]", self.floor)

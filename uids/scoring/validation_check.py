@@ -97,11 +97,11 @@ def compared(train: Array, validation: Array) -> ValidationCheck:
     elif p > 1 - LEVEL:
         sentence = (
             f"The validation rows are harder than the training rows ({means}): of another kind, or "
-            "of other class shares; if their labels are wrong as often, do not drop by φ."
+            "of other class shares; if their labels are wrong as often, φ is no guide."
         )
     else:
         sentence = (
             f"The validation rows look no cleaner than the training rows ({means}): if their "
-            "labels are wrong as often, do not drop by φ."
+            "labels are wrong as often, φ is no guide."
         )
     return ValidationCheck(p < LEVEL, p, sentence)

@@ -37,20 +37,32 @@ def explain(
         parts.append(why_nothing(tuned, dropping, settings, refused))
     elif tuned is start:
         parts.append(f"{setting(pick.candidate)} has the smallest held-out {name_of(pick.metric)}")
+    last = end_of(settings.Cs, pick.candidate.C)
+    if last and pick.candidate.C != start.candidate.C:
+        parts.append(
+            f"model.C={pick.candidate.C:g} is the {last} of choose.Cs: others may do better"
+        )
     if alike:
         parts.append("rankings by φ were left out, since the validation rows look no cleaner")
     return "; ".join(parts)
+
+
+def end_of(values: Sequence[float], value: float | None) -> str:
+    """Whether it is the smallest or the largest that there was to choose; empty where it is not."""
+    ends = {min(values): "smallest", max(values): "largest"}
+    return "" if value is None else ends.get(value, "")
 
 
 def by_measure(pick: Judged, by_loss: Judged, start: Judged) -> str:
     """What the measure says of a choice that was made by the loss."""
     name = name_of(pick.metric)
     if pick.candidate is not by_loss.candidate:
-        return f"; {setting(pick.candidate, by_loss.candidate)} {lowers(pick, by_loss)}"
-    values = " and ".join(loss_text(each.mean, each.metric) for each in (pick, start))
+        taken = setting(pick.candidate, by_loss.candidate)
+        return f"; but by the {name} {taken} is taken in its place, which {lowers(pick, by_loss)}"
+    here, there = (loss_text(each.mean, each.metric) for each in (pick, start))
     return (
-        f"; of that and of what was begun with the held-out {name} is {values}, and nothing that "
-        "was tried is better by it beyond chance"
+        f"; its held-out {name} is {here} ({there} at the start), and none of the others has one "
+        "that is lower than that beyond chance"
     )
 
 
