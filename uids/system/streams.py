@@ -19,6 +19,7 @@ class Stream(IntEnum):
     FOLDS = 5  # which validation rows judge together
     VALIDATION_NOISE = 6  # which validation labels are flipped, and to what
     REASONS = 7  # which rows a row is compared with, where there are too many
+    SHUFFLES = 8  # of rows between two samples, in a test of whether they differ
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:
