@@ -1,7 +1,8 @@
 """Ablations and first seconds: what a sweep takes beyond its runs, and a command before its work.
 
 Each figure is that of processes of their own, in seconds of the processor (all threads and
-children) and of the clock, in a folder and a cache of their own.
+children) and of the clock, in a folder and a cache of their own. Their bytecode is kept there too,
+as that of an installed package is, whatever the environment says.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ with composing() as loader:
 def timed(folder: Path, *words: str) -> tuple[float, float, str]:
     """Seconds of the processor and of the clock, and what was printed."""
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    caches = {"XDG_CACHE_HOME": "cache", "PYTHONPYCACHEPREFIX": "bytecode"}
+    environment = {**os.environ, **{name: str(folder / at) for name, at in caches.items()}}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True

@@ -155,6 +155,12 @@ def test_help_shows_everything_that_is_installed(cli, entry_points):
         assert f"  {key} " in out
 
 
+def test_help_is_the_same_with_and_without_hydra(cli, entry_points):
+    entry_points("sampler", "made_up", "nowhere:Class")
+    assert cli("--help")[1].rstrip() == cli("--help", "seed=1")[1].rstrip()
+    assert cli("-h") == cli("--help")
+
+
 def test_cfg_job_shows_every_key(cli):
     code, out, _ = cli("--cfg", "job", "sampler.alpha=3")
     assert code == 0
@@ -282,22 +288,25 @@ def fresh(code, *arguments):
     )
 
 
+HEAVY = {"torch", "sklearn", "numba", "pandas", "matplotlib", "pyarrow", "jinja2", "altair"}
+COMPUTING = {"numpy", "scipy", "hydra", "omegaconf"}  # which no command needs before it has work
+
+
 @pytest.mark.parametrize(
-    "code",
+    ("code", "unseen"),
     [
-        "import uids",
-        "from uids.app.cli import main; assert main(['--help']) == 0",
-        "from uids.app.cli import main; assert main(['sampler=sigmod']) == 1",
+        ("import uids", COMPUTING),
+        ("from uids.app.cli import main; assert main(['--help']) == 0", COMPUTING),
+        ("from uids.app.cli import main; assert main(['--version']) == 0", COMPUTING),
+        ("from uids.app.cli import main; assert main(['datasets', '--help']) == 0", COMPUTING),
+        ("from uids.app.cli import main; assert main(['sampler=sigmod']) == 1", set()),
+        ("from uids.app.cli import main; assert main(['sampler.alpha=-1']) == 1", set()),
     ],
 )
-def test_starting_imports_nothing_heavy(code, tmp_path, monkeypatch):
+def test_starting_imports_nothing_heavy(code, unseen, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    look = (
-        "import sys; heavy = {'torch', 'sklearn', 'numba', 'pandas', 'matplotlib', 'pyarrow'} "
-        "| {'jinja2', 'altair', 'selenium'}; "
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
-    done = fresh(f"{code}; {look}")
+    look = f"import sys; heavy = {HEAVY | unseen | {'selenium'}} & set(sys.modules); "
+    done = fresh(f"{code}; {look} assert not heavy, heavy")
     assert done.returncode == 0, done.stderr
 
 

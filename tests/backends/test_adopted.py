@@ -14,6 +14,7 @@ import uids
 from uids.backends import adopt
 from uids.backends.adopted import GuardedMatrix
 from uids.backends.backend import Backend
+from uids.backends.handed import all_finite
 from uids.backends.numpy import Numpy, NumpyMatrix
 
 
@@ -105,3 +106,13 @@ def test_matrices_of_the_full_kind_are_as_they_are_and_guarded_where_they_are_no
     assert type(others) is GuardedMatrix
     assert type(others.matrix) is NumpyMatrix
     check(others, values())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("numbers", "finite"),
+    [([1e308] * 4, True), ([np.inf, -np.inf, 1, 1], False), ([0, np.nan, 0, 0], False)],
+)
+def test_the_quick_look_at_numbers_warns_of_nothing_and_is_not_misled(numbers, finite):
+    for array in (np.array(numbers), np.repeat(numbers, 3)[::3], np.reshape(numbers, (2, 2)).T):
+        assert all_finite(array) is finite

@@ -20,8 +20,9 @@ from uids.backends import numba as module
 from uids.backends.auto import Auto, choose
 from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
-from uids.datasets import Data
-from uids.datasets.split import SplitSettings, split
+from uids.datasets.data import Data
+from uids.datasets.settings import SplitSettings
+from uids.datasets.split import split
 from uids.errors import UidsError
 from uids.models.logreg import LogisticRegression
 from uids.pipeline.stages import rows_of

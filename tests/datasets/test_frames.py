@@ -19,7 +19,8 @@ from uids.datasets.formats.csv import Csv
 from uids.datasets.formats.frame import Frame
 from uids.datasets.formats.parquet import Parquet
 from uids.datasets.frames.adopted import as_arrow
-from uids.datasets.split import SplitSettings, split
+from uids.datasets.settings import SplitSettings
+from uids.datasets.split import split
 
 KINDS = {
     "pandas": lambda frame: frame,

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import uids
 from uids.datasets.data import Data
-from uids.datasets.noise import KINDS, Clean, add_noise, flip
-from uids.datasets.split import SplitSettings, split
+from uids.datasets.noise import Clean, add_noise, flip
+from uids.datasets.settings import NOISES, SplitSettings
+from uids.datasets.split import split
 
 SETTINGS = SplitSettings(validation=0.2, test=0.3)
 
@@ -46,7 +47,7 @@ def test_uniform_flips_an_exact_number_of_labels(n, classes, noise, seed):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NOISES)
 def test_only_what_the_kind_names_changes(kind, sparse):
     noisy, clean, source = noisy_and_clean(kind, sparse=sparse)
     before = dense(source.X).copy()
@@ -69,7 +70,7 @@ def test_only_what_the_kind_names_changes(kind, sparse):
     assert sp.issparse(noisy.sources["train"]) == sparse
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NOISES)
 def test_the_seed_decides_and_no_noise_is_none(kind):
     one, same, other = (noisy_and_clean(kind, seed=seed)[0] for seed in (5, 5, 6))
     np.testing.assert_array_equal(one.flipped, same.flipped)
@@ -87,7 +88,7 @@ def test_the_seed_decides_and_no_noise_is_none(kind):
     classes=st.integers(2, 6),
     noise=st.floats(0, 0.99),
     seed=st.integers(0, 99),
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(NOISES),
 )
 def test_counts_are_exact(classes, noise, seed, kind):
     X, n = np.random.default_rng(seed).standard_normal((60, 3)), 40
@@ -154,7 +155,7 @@ def test_a_constant_column_and_given_parts_are_no_trouble():
     X = np.c_[np.full(50, 0.1), np.arange(50.0)]  # 0.1 summed is not 50 times 0.1
     y = np.arange(50) % 2
     source = Data(X, y, validation=(X[:10], y[:10]), test=(X[:10], y[:10]))
-    for kind in KINDS:
+    for kind in NOISES:
         noisy = split(source, SETTINGS, 0.4, 0, kind)
         assert len(noisy.flipped) > 0
         assert noisy.sources["validation"] is source.validation[0]

@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from uids.datasets.adopted import adopt
 from uids.datasets.data import Data
-from uids.datasets.split import SplitSettings, split
+from uids.datasets.settings import SplitSettings
+from uids.datasets.split import split
 from uids.errors import UidsError
 
 

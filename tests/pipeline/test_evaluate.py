@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from uids.pipeline.evaluate import auc, evaluate, gamma, worst_cases
+from uids.selection.candidate import HeldOut
 
 
 def worst_case(losses, delta):
@@ -84,7 +85,7 @@ def test_auc():
 
 def test_evaluate_a_model(fitted):
     train, model = fitted
-    found = evaluate(model, train, deltas=(0.0, 0.5))
+    found = evaluate(HeldOut.of(model, train), deltas=(0.0, 0.5))
     assert found["logloss"] == pytest.approx(model.losses(train).mean())
     assert found["accuracy"] == (model.probabilities(train).argmax(axis=1) == train.y).mean()
     assert found["worst_case_logloss"]["0.0"] == pytest.approx(found["logloss"])

@@ -10,7 +10,8 @@ import pytest
 
 import uids
 from uids.datasets.noise import Clean, add_noise
-from uids.datasets.split import SplitSettings, split
+from uids.datasets.settings import SplitSettings
+from uids.datasets.split import split
 from uids.models import LinearLoss
 from uids.pipeline.evaluate import logloss
 from uids.report.run import rebuild_run, write_run

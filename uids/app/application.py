@@ -17,11 +17,11 @@ from uids.app.compose import (
     PLAN,
     Arguments,
     composing,
-    conf_folder,
     load_trusted,
     read_arguments,
     version_arguments,
 )
+from uids.app.conf_folder import conf_folder
 from uids.app.explain import explain
 from uids.app.hydra_source import register
 from uids.app.origin import Origin

@@ -47,6 +47,11 @@ def started(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         say(f"uids {__version__}")
         return 0
+    if arguments in (["--help"], ["-h"]):
+        from uids.app.help import help_text
+
+        say(help_text())
+        return 0
     from uids.app.application import application
 
     return application(arguments)

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import hydra
@@ -16,6 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from uids.app.conf_folder import conf_folder
 from uids.app.door.folders import (
     SEARCH,
     check_output,
@@ -113,12 +113,6 @@ def refuse_word(word: str) -> None:
     if group in (*GROUPS, "experiment") and ".." in value:
         # It would be read as one of our own, whoever wrote it.
         raise UidsError(f"{word}: a config is chosen by its name; its folder is for --config-dir")
-
-
-def conf_folder() -> Path:
-    """``conf`` inside the installed package, or at the top of the checkout."""
-    package = Path(__file__).resolve().parent.parent
-    return next(folder for folder in (package / "conf", package.parent / "conf") if folder.is_dir())
 
 
 def version_arguments(function: Callable[..., object]) -> dict[str, Any]:

@@ -63,19 +63,24 @@ class Looks:
     of its kind alone: all of them at the first of the run, some at the first of each other matrix.
     A pass over n numbers is a part of a product, and a run goes through hundreds of subsets."""
 
+    # After a product nothing of this is in the cache: slots, and a tuple in place of a set, are
+    # fewer places to read.
+    __slots__ = ("blame", "guard", "plain", "seen")
+
     def __init__(self, guard: Guard) -> None:
         self.guard, self.blame = guard, guard.blame
         self.seen: set[str] = set()
-        self.plain: set[str] = set()  # those that came as arrays which may be changed
+        self.plain: tuple[str, ...] = ()  # those that came as arrays which may be changed
 
     def at(self, value: object, given: Array, shape: tuple[int, ...], what: str) -> Array:
         """The product ``what`` of what was ``given``, as it was handed over; what comes of numbers
         that are not finite need not be so either."""
+        known = what in self.plain
         if type(value) is ARRAY and value.dtype is FLOAT64 and value.shape == shape:
-            if what in self.plain:
+            if known:
                 return value  # nearly all of the hundreds in a run: no more work than this
             if what in self.guard.plain and value.flags.writeable and all_finite(some(value)):
-                self.plain.add(what)
+                self.plain += (what,)
                 return value
         with self.blame:
             single = np.asarray(value).dtype == np.float32
@@ -88,7 +93,7 @@ class Looks:
         if what not in self.seen:
             self.seen.add(what)
             if array is value and array.flags.writeable:
-                self.plain.add(what)
+                self.plain += (what,)
                 self.guard.plain.add(what)
             first = what not in self.guard.seen
             self.guard.seen.add(what)
@@ -103,17 +108,18 @@ def try_products(matrix: Matrix, blame: Blame, brings: Brings = bool) -> None:
     name whether a product is the backend's own: the others are ours, made of its first two."""
     n, d = matrix.shape
     count = min(n, max(TRIED_LEAST, min(TRIED_MOST, int(n * TRIED_SHARE))))
-    part = matrix.rows(np.unique(np.linspace(0, n - 1, count).astype(np.int64)))
+    part = matrix.rows(np.arange(count, dtype=np.int64) * (n - 1) // max(1, count - 1))
     with blame:
         X = part.fetch()
     rng = np.random.default_rng(0)
     pool = rng.standard_normal(PERIOD)
     v, u = np.resize(pool, d), np.resize(pool[::-1], X.shape[0])
     w = np.abs(u)
-    z, t = X @ v, X.T @ u
+    Xt = X.T  # of a sparse X an object of its own, made once
+    z, t = X @ v, Xt @ u
     trials: list[Trial] = [("X V", part.dot, (v,), (z,)), ("Xᵀ U", part.tdot, (u,), (t,))]
     if brings("gram_dot") or brings("scored_dot"):
-        gram_dot = X.T @ (w * z)
+        gram_dot = Xt @ (w * z)
         trials += [
             ("Xᵀ (w ∘ X V)", part.gram_dot, (w, v), (gram_dot,)),
             ("Xᵀ (w ∘ X v) and X v", part.scored_dot, (w, v), (gram_dot, z)),
@@ -122,9 +128,9 @@ def try_products(matrix: Matrix, blame: Blame, brings: Brings = bool) -> None:
         trials += [("X Xᵀ u", part.outer_dot, (u,), (X @ t,))]
     if d <= TRIED_WIDTH:
         V, U = np.stack([v, v[::-1]], axis=1), np.stack([u, w], axis=1)
-        trials += [("X V", part.dot, (V,), (X @ V,)), ("Xᵀ U", part.tdot, (U,), (X.T @ U,))]
+        trials += [("X V", part.dot, (V,), (X @ V,)), ("Xᵀ U", part.tdot, (U,), (Xt @ U,))]
         if brings("gram_dot"):
-            right = X.T @ (w[:, None] * (X @ V))
+            right = Xt @ (w[:, None] * (X @ V))
             trials += [("Xᵀ (w ∘ X V)", part.gram_dot, (w, V), (right,))]
         if brings("square_tdot"):
             squares = X.multiply(X) if part.sparse else X * X
@@ -153,10 +159,14 @@ def refuse_wrong(found: Array, right: Array, what: str, blame: Blame) -> None:
         raise ComponentError(
             f"{blame.who} gave {what} of shape {found.shape} where {right.shape} is needed"
         )
-    error = float(np.abs(found - right).max(initial=0.0))
-    size = float(np.abs(right).max(initial=0.0))
+    error, size = largest(found - right), largest(right)
     if not error <= WRONG * max(size, float(np.finfo(np.float64).tiny)):
         raise ComponentError(
             f"{blame.who} gives a wrong {what}: tried on random vectors and a few rows, it is up "
             f"to {error:.1e} away from the product with X, of size {size:.1e}"
         )
+
+
+def largest(array: Array) -> float:
+    """In absolute value; NaN where there is one."""
+    return float(max(array.max(initial=0.0), -array.min(initial=0.0)))

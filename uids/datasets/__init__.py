@@ -6,7 +6,3 @@ read, ``split`` makes training, validation and test rows and ``noise`` makes som
 ``adopted`` is the door, by which a data set of any package comes in. Nothing here knows of models,
 backends or configs.
 """
-
-from uids.datasets.data import Data
-
-__all__ = ["Data"]

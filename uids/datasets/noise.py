@@ -15,11 +15,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from uids.datasets.elsewhere import Elsewhere
-from uids.errors import UidsError, require
-from uids.system.keys import one_of
+from uids.datasets.settings import check_kind
+from uids.errors import UidsError
 from uids.system.streams import Stream, generator
 
-KINDS = ("uniform", "class", "region", "features", "both")
 LOOKING = ("region", "features")  # those that look at X
 
 REGION_SHARE = 0.8  # of the labels in a region of ``region``: that many are wrong
@@ -55,10 +54,6 @@ class Noisy:
     y: Classes
     y_validation: Classes
     wrong: Indices
-
-
-def check_kind(kind: str) -> None:
-    require(kind in KINDS, "noise_kind", one_of(KINDS), kind)
 
 
 def add_noise(clean: Clean, noise: float, kind: str, seed: int) -> Noisy:

@@ -10,44 +10,12 @@ import numpy.typing as npt
 
 from uids.datasets.data import Data
 from uids.datasets.noise import Classes, Clean, Indices, add_noise
-from uids.errors import UidsError, require
-from uids.system.keys import key, one_of
+from uids.datasets.settings import SplitSettings
+from uids.errors import UidsError
 from uids.system.streams import Stream, generator
 
 CLASSES = 20  # different numbers that may well be classes, however few the rows
 ROWS_EACH = 5  # rows of a class on average, below which numbers are no classes
-SPLITS = ("random", "sequential", "shift", "given", "paper")
-
-
-@dataclass(frozen=True)
-class SplitSettings:
-    """How the rows are shared out between training, validation and test."""
-
-    kind: str = key(
-        "random",
-        "random (stratified), sequential, shift (training rows from the first half of the file, "
-        "the others from the second), given (files of the data set), or paper",
-    )
-    train: float | None = key(None, "training rows: a fraction or a count; null: all that are left")
-    validation: float = key(0.2, "validation rows: a fraction below 1, or a count")
-    test: float = key(0.3, "test rows: a fraction below 1, or a count; 0 for none")
-    seed: int | None = key(None, "seed of the split and of the noise; null: that of the run")
-
-    def __post_init__(self) -> None:
-        require(self.kind in SPLITS, "split.kind", one_of(SPLITS), self.kind)
-        for name, value in (("validation", self.validation), ("test", self.test)):
-            whole = value < 1 or float(value).is_integer()
-            require(value >= 0 and whole, f"split.{name}", "a fraction in [0, 1) or a count", value)
-        if self.seed is not None:
-            require(self.seed >= 0, "split.seed", "0 or more, or null", self.seed)
-        if self.train is not None:
-            whole = self.train < 1 or float(self.train).is_integer()
-            must = "a fraction in (0, 1), a count or null"
-            require(self.train > 0 and whole, "split.train", must, self.train)
-        require(self.validation > 0, "split.validation", "more than 0", self.validation)
-        if self.validation < 1 and self.test < 1:
-            both = self.validation + self.test
-            require(both < 1, "split.validation + split.test", "less than 1", both)
 
 
 @dataclass(frozen=True)

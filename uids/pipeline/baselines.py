@@ -14,7 +14,7 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import ComponentError, UidsError
-from uids.models import LOGLOSS, AdoptedFitted, Fitted, Rows
+from uids.models import LOGLOSS, AdoptedFitted, Rows
 from uids.pipeline.decide import Decided
 from uids.pipeline.evaluate import evaluate
 from uids.pipeline.measured import measured
@@ -42,16 +42,16 @@ class Baselines:
     """Collects the models' values on each test row and their measures, over repeats."""
 
     def __init__(self, test: Rows, loss_name: str = LOGLOSS) -> None:
-        self.test, self.loss_name = test, loss_name
+        self.loss_name = loss_name
         # By names, of which the first is that of the loss.
         self.compared = measures_of(loss_name, bool(test.classes))
         self.values: dict[str, list[dict[str, Array]]] = {}
         self.measures: dict[str, list[PlainMeasures]] = {}
 
-    def add(self, name: str, fitted: Fitted) -> None:
-        rows = HeldOut.of(fitted, self.test)
-        self.values.setdefault(name, []).append({m: rows.values(m) for m in self.compared})
-        found = evaluate(fitted, self.test, (), self.loss_name)
+    def add(self, name: str, seen: HeldOut) -> None:
+        """A model, by what it says of the test rows."""
+        self.values.setdefault(name, []).append({m: seen.values(m) for m in self.compared})
+        found = evaluate(seen, (), self.loss_name)
         plain = {key: value for key, value in found.items() if key != "worst_case_logloss"}
         self.measures.setdefault(name, []).append(cast(PlainMeasures, plain))
 

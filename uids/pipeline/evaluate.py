@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
-from uids.models import LOGLOSS, Fitted, Rows
+from uids.models import LOGLOSS, Fitted
 from uids.pipeline.metrics import Measures, NoiseMetrics, Repeat, SubsetMetrics
 from uids.scoring.scores import Scores
+from uids.selection.candidate import HeldOut
 from uids.selection.measures import loss_key
 from uids.system.statistics import ranks
 
@@ -19,23 +20,20 @@ ROUNDING = 1e-13  # of a sum of squares, relative to all of them
 DELTAS = (0.1, 1.0)  # radii of the χ² balls
 
 
-def evaluate(
-    fitted: Fitted, rows: Rows, deltas: Sequence[float] = DELTAS, loss_name: str = LOGLOSS
-) -> Measures:
+def evaluate(seen: HeldOut, deltas: Sequence[float] = DELTAS, loss_name: str = LOGLOSS) -> Measures:
     """Logloss, accuracy, AUC, and the worst logloss over each χ² ball; beside them the model's own
     loss where that is another, by its key, and of numbers that alone."""
-    losses = fitted.losses(rows)
+    losses, P, y = seen.losses, seen.probabilities, seen.y
     own = {} if loss_name == LOGLOSS else {loss_key(loss_name): float(losses.mean())}
-    if not rows.classes:
+    if not P.shape[1]:
         none = {"logloss": None, "accuracy": None, "auc": None, "worst_case_logloss": None}
         return cast(Measures, {**own, **none})
-    P = fitted.probabilities(rows)
     if own:
-        losses = logloss(P, rows.y)
+        losses = logloss(P, y)
     measures: Measures = {
         "logloss": float(losses.mean()),
-        "accuracy": float((P.argmax(axis=1) == rows.y).mean()),
-        "auc": auc(P, rows.y),
+        "accuracy": float((P.argmax(axis=1) == y).mean()),
+        "auc": auc(P, y),
         "worst_case_logloss": dict(zip(map(str, deltas), worst_cases(losses, deltas), strict=True)),
     }
     return cast(Measures, {**own, **measures})

@@ -24,7 +24,7 @@ from uids.pipeline.metrics import Conclusion, PartMeasures, Repeat, SubsetMetric
 from uids.pipeline.refits import Refit
 from uids.pipeline.settings import Settings
 from uids.pipeline.stages import Loaded
-from uids.selection.candidate import Candidate
+from uids.selection.candidate import Candidate, HeldOut
 from uids.selection.measures import measure_name, measures_of
 from uids.selection.trials import Trials
 
@@ -48,9 +48,10 @@ class Judge:
         self.repeats: list[Repeat] = []
         self._first: Refit | None = None
         full = decided.full
-        with clock.stage("evaluate"):
-            self.full = self.measured(full)
         self.loss_name = decided.model.loss_name
+        with clock.stage("evaluate"):
+            seen = self.on_test(full)
+            self.full = self.measured(full, seen)
         self.baselines = None
         if loaded.test is not None:
             self.baselines = Baselines(loaded.test, self.loss_name)
@@ -59,25 +60,33 @@ class Judge:
                 models = without_dropping(loaded, decided)
             with clock.stage("evaluate"):
                 for name, fitted in models.items():
-                    self.baselines.add(name, fitted)
+                    said = seen if fitted is full else self.on_test(fitted)
+                    if said is not None:
+                        self.baselines.add(name, said)
 
     @property
     def has_test(self) -> bool:
         return self.baselines is not None
 
-    def measured(self, fitted: AdoptedFitted) -> PartMeasures:
-        test, name = self.loaded.test, fitted.loss_name
+    def on_test(self, fitted: AdoptedFitted) -> HeldOut | None:
+        """What a model says of the test rows: asked once, whatever is made of it."""
+        return None if self.loaded.test is None else HeldOut.of(fitted, self.loaded.test)
+
+    def measured(self, fitted: AdoptedFitted, seen: HeldOut | None) -> PartMeasures:
+        validation, name = HeldOut.of(fitted, self.loaded.validation), fitted.loss_name
         return {
-            "validation": evaluate(fitted, self.loaded.validation, loss_name=name),
-            "test": None if test is None else evaluate(fitted, test, loss_name=name),
+            "validation": evaluate(validation, loss_name=name),
+            "test": None if seen is None else evaluate(seen, loss_name=name),
         }
 
     def add(self, refit: Refit) -> None:
         with self.clock.stage("evaluate", refit.repeat, refit.repeats):
-            if self.baselines is not None and refit.joined is not None:
-                self.baselines.add("subset", refit.subset)
-                self.baselines.add("subset_plus_validation", refit.joined)
-            subset = self.measured(refit.subset)
+            seen = self.on_test(refit.subset)
+            joined = None if refit.joined is None else self.on_test(refit.joined)
+            if self.baselines is not None and seen is not None and joined is not None:
+                self.baselines.add("subset", seen)
+                self.baselines.add("subset_plus_validation", joined)
+            subset = self.measured(refit.subset, seen)
             self.repeats.append(
                 {
                     "seed": refit.seed,
@@ -88,8 +97,11 @@ class Judge:
             )
         if self._first is None:
             self._first = refit
-            same = refit.final is refit.subset
-            self.final = subset if same else self.measured(refit.final)
+            if refit.final is refit.subset:
+                self.final = subset
+            else:
+                said = joined if refit.final is refit.joined else self.on_test(refit.final)
+                self.final = self.measured(refit.final, said)
 
     @property
     def first(self) -> Refit:

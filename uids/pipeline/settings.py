@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from uids.datasets.noise import check_kind
-from uids.datasets.split import SplitSettings
+from uids.datasets.settings import SplitSettings, check_kind
 from uids.errors import UidsError, check_types, one_line, require, shown, unknown
 from uids.registry import Chosen, refuse_fields
 from uids.scoring.settings import ScoringSettings

@@ -100,22 +100,32 @@ def influence_figure(phi: Array, pi: Array, kept: Array, chance: bool = True) ->
     figure = new_figure(7.5, 4)
     axes = figure.subplots()
     bins = binned(phi, pi, kept)
-    middle, width = (bins.edges[:-1] + bins.edges[1:]) / 2, np.diff(bins.edges)
-    axes.bar(middle, bins.count, width, color=RED, label="all rows")
-    axes.bar(middle, bins.kept, width, color=BLUE, label="kept of them")
-    axes.set_yscale("log")
-    axes.set_ylim(bottom=0.5)  # or a bin with one row would have no height
+    axes.stairs(bins.count, bins.edges, fill=True, color=RED, label="all rows")
+    axes.stairs(bins.kept, bins.edges, fill=True, color=BLUE, label="kept of them")
+    count_rows(axes)
     axes.set_xlabel("influence φ   (right of 0: the row harms)")
     axes.set_ylabel("training rows")
     axes.axvline(0, color=GREY, linewidth=0.8)
     if chance:
         right, filled = axes.twinx(), bins.count > 0
-        mean = bins.pi[filled]
-        right.plot(middle[filled], mean, color="black", marker=".", linewidth=1, label="π")
+        middle, mean = (bins.edges[:-1] + bins.edges[1:]) / 2, bins.pi
+        right.plot(middle[filled], mean[filled], color="black", marker=".", linewidth=1, label="π")
         right.set_ylim(-0.02, 1.02)
         right.set_ylabel("probability π")
     figure.legend(loc="outside upper center", ncols=3)
     return figure
+
+
+def count_rows(axes: Axes) -> None:
+    """The y axis as numbers of rows, from 1 to millions. Written plainly: powers of ten and the
+    ticks between them take as long to draw as all the rest."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.5)  # or a bin with one row would have no height
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.minorticks_off()
 
 
 def selection_figure(selection: SelectionMetrics) -> Figure:

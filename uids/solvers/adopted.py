@@ -133,6 +133,9 @@ class AdoptedOperator(Operator):
 
     def _product(self, product: Any, V: Array) -> Array:
         """What comes of numbers that are not finite need not be so either."""
+        plain = type(product) is np.ndarray and product.dtype == np.float64
+        if self.looked and plain and product.shape == V.shape:
+            return product  # as ``handed`` would, which takes longer
         look = not (self.looked or self.blame.trusted) and bool(np.isfinite(V).all())
         self.looked = self.looked or look
         return handed(product, V.shape, "H V", self.blame, finite=look)
