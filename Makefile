@@ -103,9 +103,10 @@ versions-of: $(UV)
 # "--upgrade-package mypy"; so does the comment at the top.
 constraints: $(UV)
 	cp constraints.txt .venv-versions/constraints.txt
-	$(UV) pip compile --quiet --universal --python-version $(firstword $(VERSIONS)) \
-		--no-annotate --no-header --extra torch --extra parallel --extra docs --extra dev $(ARGS) \
-		--output-file .venv-versions/constraints.txt pyproject.toml $(PLUGINS:=/pyproject.toml)
+	echo 'uids[torch,parallel,docs,dev] @ file://$(CURDIR)' | \
+		$(UV) pip compile --quiet --universal --python-version $(firstword $(VERSIONS)) \
+		--no-annotate --no-header --no-emit-package uids $(ARGS) \
+		--output-file .venv-versions/constraints.txt - $(PLUGINS:=/pyproject.toml)
 	grep '^#' constraints.txt | cat - .venv-versions/constraints.txt > .venv-versions/commented.txt
 	mv .venv-versions/commented.txt constraints.txt
 
