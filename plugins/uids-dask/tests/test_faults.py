@@ -12,6 +12,7 @@ import pytest
 import uids_dask.libsvm as reading
 from uids_dask import Dask
 from uids_dask.cluster import forget
+from uids_dask.graph import Graph
 from uids_dask.libsvm import DaskLibsvm
 from uids_dask.matrix import DaskMatrix
 from uids_dask.partition import Partition
@@ -27,16 +28,16 @@ LONGEST = 60  # seconds that anything here may take to begin or to end
 def at_product(monkeypatch, number, act):
     """``act()`` once, right after the product of that number was asked for."""
     seen = []
-    submit = DaskMatrix.each
+    submit = Graph.futures
 
-    def each(self, *given, **same):
-        futures = submit(self, *given, **same)
-        seen.append(given[0])
+    def futures(self, names):
+        found = submit(self, names)
+        seen.append(names)
         if len(seen) == number:
             act()
-        return futures
+        return found
 
-    monkeypatch.setattr(DaskMatrix, "each", each)
+    monkeypatch.setattr(Graph, "futures", futures)
     return seen
 
 
@@ -45,9 +46,13 @@ def influence(backend, folder):
     return uids.influence("logreg", (data.X, data.y), data.validation, backend=backend).phi
 
 
-@pytest.mark.parametrize("small", [0, 2**15], ids=["vectors that are sent", "vectors with tasks"])
-def test_a_worker_that_is_killed_in_mid_solve_changes_nothing(backend, written, monkeypatch, small):
-    monkeypatch.setattr("uids_dask.cluster.SMALL", small)
+@pytest.mark.parametrize("vectors", ["lent", "sent", "with tasks"])
+def test_a_worker_that_is_killed_in_mid_solve_changes_nothing(
+    backend, written, monkeypatch, vectors
+):
+    monkeypatch.setattr("uids_dask.cluster.SMALL", 2**15 if vectors == "with tasks" else 0)
+    if vectors == "sent":  # as where the workers are on other machines
+        monkeypatch.setattr(backend.cluster(), "lender", None)
     folder, client = written("sparse"), backend.cluster().client
     pids = client.run(os.getpid)
     victim = sorted(pids)[0]

@@ -21,9 +21,14 @@ def made(sparse, n=90, d=7):
     return (sp.csr_matrix(X) if sparse else X), X
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_large_vectors_are_sent_and_small_ones_travel_with_their_task(backend, sparse, monkeypatch):
+@pytest.mark.parametrize(("sparse", "lends"), [(False, True), (True, True), (True, False)])
+def test_large_vectors_are_sent_and_small_ones_travel_with_their_task(
+    backend, sparse, lends, monkeypatch
+):
+    """Or they are lent to workers of the same machine."""
     monkeypatch.setattr("uids_dask.cluster.SMALL", 0)
+    if not lends:
+        monkeypatch.setattr(backend.cluster(), "lender", None)
     given, X = made(sparse)
     matrix, rng = backend.matrix(given), np.random.default_rng(0)
     v, w, P = rng.normal(size=7), rng.random(90), rng.random((90, 3))
@@ -47,7 +52,7 @@ def test_large_vectors_are_sent_and_small_ones_travel_with_their_task(backend, s
 
 def test_sums_go_up_a_tree(backend, monkeypatch):
     monkeypatch.setattr("uids_dask.matrix.BLOCK_BYTES", 12 * 7 * 3)
-    monkeypatch.setattr("uids_dask.matrix.FAN", 2)
+    monkeypatch.setattr("uids_dask.asked.FAN", 2)
     given, X = made(False)
     matrix = backend.matrix(given)
     assert len(matrix.blocks.heights) == 30

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import logging
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any, TypeVar
 
-import dask
+import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed
 from distributed.comm import CommClosedError
 
 from uids.plugin import UidsError
 from uids.system.progress import Steps
+from uids_dask.lent import Lender, Owner
+from uids_dask.start import found, started
 
 T = TypeVar("T")
 
@@ -63,8 +64,12 @@ class Cluster:
     client: Client
     settings: Settings
     local: LocalCluster | None = None
+    lender: Lender | None = None  # of numbers, to workers on this machine
     epoch: int = 0
     homes: list[str] = field(default_factory=list)  # addresses of the workers, in order
+    turn: RLock = field(default_factory=RLock)  # of one product at a time
+    last: Any = None  # product that was asked for, which is not let go before the next
+    read: list[tuple[Owner, set[str]]] = field(default_factory=list)  # files, the oldest first
 
     def __post_init__(self) -> None:
         self.look()
@@ -87,6 +92,20 @@ class Cluster:
         if self.local is not None and find_spec("bokeh") is None:
             return "no dashboard (bokeh is not installed)"
         return f"dashboard {link}"
+
+    def present(self) -> set[str]:
+        """The workers of a cluster of this process, each with a name that no other ever has."""
+        known = self.local.scheduler.workers if self.local else {}
+        return {worker.server_id for worker in known.values()}
+
+    def settle(self, owner: Owner, workers: set[str]) -> None:
+        """After a product: when its file may be used again. Not as long as another worker may do
+        one of its tasks once more, where the first was given up or died with what it had done. The
+        scheduler has heard that nobody wants them when it hears of the product after the next."""
+        self.read.append((owner, workers))
+        if len(self.read) > 2:
+            owner, workers = self.read.pop(0)
+            owner.fate["safe"] = workers == self.present()
 
     def look(self) -> None:
         """Which workers there are now."""
@@ -134,8 +153,17 @@ class Cluster:
 
         return list(self.client.sync(sent))
 
+    def lend(self, values: Sequence[Any], homes: Sequence[str | None]) -> list[Any]:
+        """The same for one product: what is lent is gone after it."""
+        few = sum(sizeof(value) for value in values) <= SMALL
+        if few or self.lender is None or not all(is_numbers(value) for value in values):
+            return self.send(values, homes)
+        return list(self.lender.lend(values))
+
     def spread(self, value: Any, count: int) -> list[Any]:
-        """One value to all workers, as futures for ``count`` partitions: a few copies from here."""
+        """One value to all workers, for ``count`` partitions: a few copies from here."""
+        if self.lender is not None and is_numbers(value):
+            return self.lend([value], [None]) * count
         copies = min(COPIES, len(self.homes))
         step = len(self.homes) / copies
         futures = self.send([value] * copies, [self.homes[int(i * step)] for i in range(copies)])
@@ -189,6 +217,18 @@ class Cluster:
                 steps.done(done)
         return list(self.client.gather(list(futures), direct=self.settings.direct))
 
+    def wait(self, futures: Sequence[Future]) -> None:
+        """Until all have ended, without their results; the first failure is raised."""
+
+        async def ended() -> None:
+            for future in futures:
+                await future.exception(asynchronous=True)
+
+        self.client.sync(ended)
+        for future in futures:
+            if future.status != "finished":
+                future.result()  # raises
+
     def close(self) -> None:
         self.client.close()
         if self.local is not None:
@@ -204,7 +244,8 @@ def cluster_of(settings: Settings) -> Cluster:
     known = _open.get(settings)
     if known is not None and known.client.status == "running":
         return known
-    _open[settings] = found(settings) if settings.address else started(settings)
+    client, local, lender = found(settings) if settings.address else started(settings)
+    _open[settings] = Cluster(client, settings, local, lender)
     return _open[settings]
 
 
@@ -224,39 +265,5 @@ def close_all() -> None:
 atexit.register(close_all)
 
 
-def found(settings: Settings) -> Cluster:
-    try:
-        client = Client(
-            settings.address,
-            timeout=settings.wait,
-            security=settings.security(),
-            direct_to_workers=settings.direct,
-            set_as_default=False,
-        )
-        client.wait_for_workers(1, timeout=settings.wait)
-    except (OSError, TimeoutError, CommClosedError, ValueError) as error:
-        raise UidsError(
-            f"backend.address={settings.address}: no Dask scheduler with a worker answers there "
-            f"within {settings.wait:g} s: {' '.join(str(error).split())[:200]}"
-        ) from error
-    return Cluster(client, settings)
-
-
-def started(settings: Settings) -> Cluster:
-    # A partition is worth more than the moment that another worker would save by taking a task.
-    options = {
-        "distributed.scheduler.work-stealing": False,
-        "distributed.scheduler.active-memory-manager.start": False,
-    }
-    with dask.config.set(options), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a port that is taken, or a dashboard that cannot be
-        local = LocalCluster(
-            n_workers=settings.workers,
-            threads_per_worker=settings.threads,
-            memory_limit=settings.memory,
-            processes=settings.processes,
-            silence_logs=logging.CRITICAL,
-            security=settings.security(),
-        )
-        client = Client(local, direct_to_workers=settings.direct, set_as_default=False)
-    return Cluster(client, settings, local)
+def is_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64

@@ -1,12 +1,12 @@
-"""X on the workers: every product is one task a partition, and sums go up a tree."""
+"""X on the workers, as uids sees a matrix."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-from collections.abc import Callable
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -17,34 +17,20 @@ from distributed import Future
 from uids.backends.auto import Auto
 from uids.plugin import Array, Matrix
 from uids.system.memory import refuse_beyond_memory
+from uids.system.tuning import BACKEND_CHOICE
 from uids_dask import partition as tasks
+from uids_dask.asked import Asked, Held, total_of
 from uids_dask.cluster import Cluster
 from uids_dask.cut import Cut
+from uids_dask.graph import Graph
 from uids_dask.partitioned import Blocks, stacked
 
-FAN = 8  # terms that one task adds up: more would all have to be in a worker's memory at once
-LAST = 4  # terms that are added up here, in the end
 BLOCK_BYTES = 2**27  # of a partition of rows that come from this process, at most
 SMALL = 2**24  # stored entries up to which rows that were fetched anyway stay here
 THREADS = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-class Held:
-    """Numbers of the rows that lie with them, and are sent anew where they were lost."""
-
-    def __init__(self, matrix: DaskMatrix, values: Array) -> None:
-        self.matrix, self.values = matrix, values
-        self.epoch, self._futures = -1, list[Any]()
-
-    def futures(self) -> list[Any]:
-        cluster = self.matrix.cluster
-        if self.epoch != cluster.epoch:
-            self._futures = self.matrix.send(self.values)
-            self.epoch = cluster.epoch
-        return self._futures
-
-
-class DaskMatrix(Matrix):
+class DaskMatrix(Asked, Matrix):
     """The rows ``cut`` of the partitions ``blocks``. A view is a list of positions for each
     partition, which lies with it on its worker; X itself is there once."""
 
@@ -54,8 +40,6 @@ class DaskMatrix(Matrix):
         self.shape = len(self.cut), blocks.width
         kind = "0/1 features" if blocks.all_ones else "sparse" if blocks.sparse else "dense"
         self.note = f"dask: {len(blocks.heights)} partitions, {kind}, {self.cluster.note}"
-        self._index: list[Any] = []
-        self._index_epoch = -1
 
     @classmethod
     def of(cls, cluster: Cluster, X: Any) -> DaskMatrix:
@@ -83,89 +67,6 @@ class DaskMatrix(Matrix):
         shape = heights, X.shape[1], X.dtype, sparse, stored, all_ones
         return cls(Blocks(cluster, make, *shape, sent=True))
 
-    # How a product is asked for.
-
-    def send(self, values: Array) -> list[Any]:
-        """Numbers of the rows to the partitions that they belong to."""
-        homes = [self.blocks.home(i) for i in self.cut.used]
-        return self.cluster.send(self.cut.shared(values), homes)
-
-    def spread(self, value: Any) -> list[Any]:
-        return self.cluster.spread(value, max(1, len(self.cut.used)))
-
-    def held(self, values: Any) -> list[Any]:
-        return values.futures() if isinstance(values, Held) else self.send(values)
-
-    def index(self) -> list[Any]:
-        """The positions in each partition, on its worker."""
-        if self._index_epoch != self.cluster.epoch:
-            local = self.cut.local()
-            some = [k for k, rows in enumerate(local) if rows is not None]
-            homes = [self.blocks.home(self.cut.used[k]) for k in some]
-            self._index = [None] * len(local)
-            sent = self.cluster.send([local[k] for k in some], homes)
-            for k, rows in zip(some, sent, strict=True):
-                self._index[k] = rows
-            self._index_epoch = self.cluster.epoch
-        return self._index
-
-    def each(self, task: Callable[..., Any], *given: list[Any], **same: Any) -> list[Future]:
-        """One task a partition, with what is given for each."""
-        if not self.cut.used:
-            return []
-        parts = self.cut.first(self.blocks.parts)
-        return list(self.cluster.client.map(task, parts, self.index(), *given, pure=False, **same))
-
-    def rows_of(self, submit: Callable[[], list[Future]], shape: tuple[int, ...]) -> Array:
-        pieces = self.cluster.ask(lambda: self.cluster.gather(submit()))
-        return self.cut.joined(pieces, shape)
-
-    def sum_of(
-        self, submit: Callable[[], list[Future]], shape: tuple[int, ...], add: Any = tasks.added
-    ) -> Array:
-        def total() -> list[Array]:
-            return self.cluster.gather(self.tree(submit(), add))
-
-        terms = self.cluster.ask(total) if self.cut.used else []
-        return own(tasks.added(terms), len(terms)) if terms else np.zeros(shape)
-
-    def tree(self, futures: list[Future], add: Any = tasks.added) -> list[Future]:
-        """Their sums, no more than ``LAST`` of them. What lies on one worker is added up there
-        first; the order is that of the partitions, wherever these are."""
-        client, groups = self.cluster.client, self.groups()
-        while True:
-            several = [group for group in groups if len(group) > 1 or add is not tasks.added]
-            if not several:
-                break
-            sums: dict[int, Future] = {}
-            shorter = []
-            for group in groups:
-                heads = []
-                for first in range(0, len(group), FAN):
-                    some = group[first : first + FAN]
-                    heads.append(some[0])
-                    if len(some) > 1 or add is not tasks.added:
-                        terms = [futures[k] for k in some]
-                        sums[some[0]] = client.submit(add, terms, pure=False)
-                shorter.append(heads)
-            futures = [sums.get(k, future) for k, future in enumerate(futures)]
-            groups, add = shorter, tasks.added
-        ends = [futures[group[0]] for group in groups]
-        while len(ends) > LAST:
-            ends = [
-                client.submit(tasks.added, ends[first : first + FAN], pure=False)
-                for first in range(0, len(ends), FAN)
-            ]
-        return ends
-
-    def groups(self) -> list[list[int]]:
-        """The used partitions by the worker that they were meant for."""
-        count, workers = len(self.blocks.heights), len(self.cluster.homes)
-        found: dict[int, list[int]] = {}
-        for k, i in enumerate(self.cut.used):
-            found.setdefault(i * workers // count, []).append(k)
-        return list(found.values())
-
     @cached_property
     def here(self) -> Matrix | None:
         """Few rows, in this process: for products that are over before a task would begin."""
@@ -178,42 +79,51 @@ class DaskMatrix(Matrix):
         if self.here:
             return self.here.dot(V)
         V = np.asarray(V, dtype=np.float64)
-        return self.rows_of(lambda: self.each(tasks.dot, self.spread(V)), V.shape[1:])
+        return self.rows_of(lambda graph: self.each(graph, tasks.dot, self.spread(V)), V.shape[1:])
 
     def tdot(self, U: Array) -> Array:
         if self.here:
             return self.here.tdot(U)
         shape = self.shape[1], *U.shape[1:]
-        return self.sum_of(lambda: self.each(tasks.tdot, self.held(U)), shape)
+        return self.sum_of(lambda graph: self.each(graph, tasks.tdot, self.held(U)), shape)
 
     def square_tdot(self, W: Array) -> Array:
         if self.here:
             return self.here.square_tdot(W)
         shape = self.shape[1], *W.shape[1:]
-        return self.sum_of(lambda: self.each(tasks.square_tdot, self.held(W)), shape)
+        return self.sum_of(lambda graph: self.each(graph, tasks.square_tdot, self.held(W)), shape)
 
     def gram_dot(self, w: Any, V: Array) -> Array:
         if self.here:
             return self.here.gram_dot(w, V)
         V = np.asarray(V, dtype=np.float64)
-        return self.sum_of(lambda: self.each(tasks.gram_dot, self.spread(V), self.held(w)), V.shape)
+
+        def asked(graph: Graph) -> list[str]:
+            return self.each(graph, tasks.gram_dot, self.spread(V), self.held(w))
+
+        return self.sum_of(asked, V.shape)
 
     def scored_dot(self, w: Any, v: Array) -> tuple[Array, Array]:
         if self.here:
             return self.here.scored_dot(w, v)
         v = np.asarray(v, dtype=np.float64)
 
-        def both() -> tuple[list[Array], list[Array]]:
-            pairs = self.each(tasks.scored_dot, self.spread(v), self.held(w))
-            scores = self.cluster.client.map(tasks.pick, pairs, place=1, pure=False)
-            sums = self.tree(pairs, tasks.added_firsts)
-            gathered = self.cluster.gather([*sums, *scores])
-            return gathered[: len(sums)], gathered[len(sums) :]
+        def both() -> tuple[Array, Array]:
+            graph = Graph(self.cluster)
+            pairs = self.each(graph, tasks.scored_dot, self.spread(v), self.held(w))
+            scores = [graph.add(tasks.pick, pair, 1) for pair in pairs]
+            sums = self.tree(graph, pairs, tasks.added_firsts)
+            count = len(sums)
+
+            def use(found: list[Array]) -> tuple[Array, Array]:
+                return total_of(found[:count]), self.cut.joined(found[count:], ())
+
+            shapes = [*[v.shape] * count, *self.shapes(())]
+            return graph.numbers([*sums, *scores], shapes, use)
 
         if not self.cut.used:
             return np.zeros(v.shape), np.zeros(self.shape[0])
-        terms, pieces = self.cluster.ask(both)
-        return own(tasks.added(terms), len(terms)), self.cut.joined(pieces, ())
+        return self.cluster.ask(both)
 
     def class_dot(
         self, P: Any, w: Any, V: Array, shift: Array | None = None
@@ -223,11 +133,12 @@ class DaskMatrix(Matrix):
         V = np.asarray(V, dtype=np.float64)
         shape = len(V) + (shift is not None), V.shape[1]
 
-        def submit() -> list[Future]:
+        def asked(graph: Graph) -> list[str]:
             weights = [None] * len(self.cut.used) if w is None else self.held(w)
-            return self.each(tasks.class_dot, self.spread((V, shift)), self.held(P), weights)
+            both = self.spread(V), self.spread(shift)
+            return self.each(graph, tasks.class_dot, *both, self.held(P), weights)
 
-        product = self.sum_of(submit, shape)
+        product = self.sum_of(asked, shape)
         return (product, None) if shift is None else (product[:-1], product[-1])
 
     def hold(self, values: Array) -> Any:
@@ -237,18 +148,18 @@ class DaskMatrix(Matrix):
         if self.here:
             return self.here.gram(w)
         d = self.shape[1]
-        return self.sum_of(lambda: self.each(tasks.gram, self.held(w)), (d, d))
+        return self.sum_of(lambda graph: self.each(graph, tasks.gram, self.held(w)), (d, d))
 
     def quadratic(self, A: Array) -> Array:
         if self.here:
             return self.here.quadratic(A)
         A = np.asarray(A, dtype=np.float64)
-        return self.rows_of(lambda: self.each(tasks.quadratic, self.spread(A)), ())
+        return self.rows_of(lambda graph: self.each(graph, tasks.quadratic, self.spread(A)), ())
 
     def row_squares(self) -> Array:
         if self.here:
             return self.here.row_squares()
-        return self.rows_of(lambda: self.each(tasks.row_squares), ())
+        return self.rows_of(lambda graph: self.each(graph, tasks.row_squares), ())
 
     def outer(self) -> Array:
         return Auto().matrix(self.fetch()).outer()
@@ -265,7 +176,7 @@ class DaskMatrix(Matrix):
             return self.blocks.stored
         if not self.sparse:
             return self.shape[0] * self.shape[1]
-        return sum(self.cluster.ask(lambda: self.cluster.gather(self.each(tasks.stored))))
+        return sum(self.told(tasks.stored))
 
     @property
     def stored(self) -> int:
@@ -284,7 +195,7 @@ class DaskMatrix(Matrix):
         return False
 
     def fingerprint(self) -> str:
-        prints = self.cluster.ask(lambda: self.cluster.gather(self.each(tasks.fingerprint)))
+        prints = self.told(tasks.fingerprint)
         seen = hashlib.sha256(repr((self.shape, self.cut.used, prints)).encode())
         if self.cut.index is not None:
             seen.update(np.ascontiguousarray(self.cut.index).data)
@@ -301,39 +212,43 @@ class DaskMatrix(Matrix):
         if self.here:
             return self.here.columns(index)
         if self.stored <= SMALL:
-            return self.like(self.fetch()[:, index])
+            return self.like(self.fetch(np.asarray(index)))
         return DaskMatrix(self.narrowed(np.asarray(index)))
 
     def narrowed(self, index: Array) -> Blocks:
         """These rows and columns, as partitions of their own."""
 
         def make(cluster: Cluster) -> list[Future]:
-            return self.each(tasks.columns, self.spread(index))
+            graph = Graph(cluster)
+            return graph.futures(self.each(graph, tasks.columns, self.spread(index)))
 
         heights = np.diff(self.cut.ends)[self.cut.used].tolist()
         about = len(index), self.blocks.dtype, self.sparse
         cut = Blocks(self.cluster, make, heights, *about, 0, self.all_ones, sent=True)
         blocks = DaskMatrix(cut)
-        counts = self.cluster.ask(lambda: self.cluster.gather(blocks.each(tasks.stored)))
-        cut.stored = sum(counts)
+        cut.stored = sum(blocks.told(tasks.stored))
         return cut
 
     def like(self, X: Any) -> Matrix:
-        """Few rows are quicker here than there."""
+        """Few rows are quicker here than there, by the loops that all of X would be worth: a fit
+        has the Gram matrix of a sample made again and again."""
         stored = int(X.nnz if sp.issparse(X) else X.size)
-        return Auto().matrix(X) if stored <= SMALL else DaskMatrix.of(self.cluster, X)
+        if stored > SMALL:
+            return DaskMatrix.of(self.cluster, X)
+        least = BACKEND_CHOICE.sparse_entries if self.sparse else BACKEND_CHOICE.dense_entries
+        if self.blocks.stored < least or find_spec("numba") is None:
+            return Auto().matrix(X)
+        from uids.backends.numba import Numba
 
-    def fetch(self) -> Any:
+        return Numba().matrix(X)
+
+    def fetch(self, columns: Array | None = None) -> Any:
+        """With these columns alone, where some are given."""
         refuse_beyond_memory(12 * self.stored, "X in this process", "ask for fewer rows")
-        pieces = self.cluster.ask(lambda: self.cluster.gather(self.each(tasks.fetch)))
-        X = stacked(pieces, self.shape[1], self.sparse)
+        width = self.shape[1] if columns is None else len(columns)
+        X = stacked(self.told(tasks.fetch, columns), width, self.sparse)
         if self.cut.order is None:
             return X
         places = np.empty(len(self.cut), dtype=np.int64)
         places[self.cut.order] = np.arange(len(self.cut))
         return X[places]
-
-
-def own(total: Array, terms: int) -> Array:
-    """A sum of several is a new array; a single term may be a worker's, or not to be written to."""
-    return total if terms > 1 else np.array(total)

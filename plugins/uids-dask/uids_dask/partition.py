@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from uids.plugin import Array, Matrix
 from uids.system.memory import memory
 from uids.system.tuning import LOOPS
+from uids_dask.lent import Lent
 
 VIEWS = (
     4  # views that a partition keeps at hand: training rows, and subsets that are fitted by turns
@@ -55,9 +57,10 @@ class Partition:
         self.views = [(index, view), *self.views[: VIEWS - 1]]
         return view
 
-    def take(self, index: Array | None) -> Any:
-        """The rows themselves, in floating point."""
+    def take(self, index: Array | None, chosen: Array | None = None) -> Any:
+        """The rows themselves, in floating point, or these columns of them."""
         X = self.X if index is None else self.X[index]
+        X = X if chosen is None else X[:, chosen]
         return X.astype(np.float64) if X.dtype == ONES else X
 
     def __sizeof__(self) -> int:
@@ -117,12 +120,12 @@ def scored_dot(part: Partition, index: Array | None, v: Array, w: Array) -> tupl
 def class_dot(
     part: Partition,
     index: Array | None,
-    given: tuple[Array, Array | None],
+    V: Array,
+    shift: Array | None,
     P: Array,
     w: Array | None,
 ) -> Array:
     """Xᵀ R, and below it the sums of R where there is a shift: see ``Matrix.class_dot``."""
-    V, shift = given
     product, sums = part.rows(index).class_dot(P, w, V, shift)
     return product if sums is None else np.vstack([product, sums])
 
@@ -147,16 +150,25 @@ def fingerprint(part: Partition, index: Array | None) -> str:
     return part.matrix.fingerprint()
 
 
-def fetch(part: Partition, index: Array | None) -> Any:
-    return part.take(index)
+def fetch(part: Partition, index: Array | None, chosen: Array | None) -> Any:
+    return part.take(index, chosen)
 
 
 def columns(part: Partition, index: Array | None, chosen: Array) -> Partition:
-    return Partition(part.take(index)[:, chosen], part.share)
+    return Partition(part.take(index, chosen), part.share)
 
 
 def pick(values: tuple[Any, ...], place: int) -> Any:
     return values[place]
+
+
+def with_lent(task: Callable[..., Any], *given: Any) -> Any:
+    return task(*(value.read() if isinstance(value, Lent) else value for value in given))
+
+
+def written(place: Lent, task: Callable[..., Array], *given: Any) -> None:
+    """What the task gives, to where it is awaited."""
+    place.write(task(*given))
 
 
 def added(terms: list[Array]) -> Array:
