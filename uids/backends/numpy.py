@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from uids.backends.backend import Backend
+from uids.backends.dense_blocks import DenseBlocks, small_height
 from uids.backends.host import Host, HostMatrix, blocks
-from uids.backends.matrix import Array, Matrix
-from uids.system.tuning import SMALL_ENTRIES
+from uids.backends.matrix import Array, Change, Matrix
+from uids.system.threads import blas_threads
+from uids.system.tuning import LOOPS, SMALL_ENTRIES
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class NumpyMatrix(HostMatrix):
         return not self.sparse
 
     def dot(self, V: Array) -> Array:
+        if self.several(V):
+            return self.in_blocks(V).dot(V)
         if self.X.dtype == V.dtype:
             return np.asarray(self.X @ V)
         # numpy would first make a float64 copy of a float32 X: do that block by block.
@@ -45,12 +49,35 @@ class NumpyMatrix(HostMatrix):
         return result
 
     def tdot(self, U: Array) -> Array:
+        if self.several(U):
+            return self.in_blocks(U).tdot(U)
         if self.X.dtype == U.dtype:
             return np.asarray(self.X.T @ U)
         result = np.zeros((self.shape[1], *U.shape[1:]))
         for start, block in blocks(self.X):
             result += block.T @ U[start : start + block.shape[0]]
         return result
+
+    def map_dot(self, V: Array, change: Change) -> Array:
+        if self.several(V):
+            return self.in_blocks(V).map_dot(V, change)
+        return super().map_dot(V, change)
+
+    def square_tdot(self, W: Array) -> Array:
+        if self.several(W):
+            return self.in_blocks(W).tdot(W, square=True)
+        return super().square_tdot(W)
+
+    def several(self, V: Array) -> bool:
+        """Whether these are several vectors, for which a dense X goes by blocks."""
+        few = V.ndim == 2 and V.shape[1] > 1 and not self.sparse and self.X.flags.c_contiguous
+        return bool(few and small_height(self.shape[1], V.shape[1]))
+
+    def in_blocks(self, V: Array) -> DenseBlocks:
+        work = float(self.X.size) * V.shape[1]
+        threads = int(np.clip(work / LOOPS.mapped_thread, 1, blas_threads()))
+        cuts = np.linspace(0, self.shape[0], threads + 1).astype(np.int64)
+        return DenseBlocks(self.X, None, cuts.tolist())
 
     def like(self, X: Any) -> Matrix:
         return NumpyMatrix(X)

@@ -54,6 +54,12 @@ class Loops:
     # Numbers of dense X that are multiplied with several vectors and their products at once: they
     # stay in the second cache in between.
     mapped_numbers: int = 2**16
+    # Multiply-adds of one such product, up to which OpenBLAS reads X as it lies, without a copy.
+    mapped_work: int = 10**6
+    # Rows, below which such a product is not worth its call.
+    mapped_rows: int = 16
+    # Multiply-adds of all of them, from which another thread pays.
+    mapped_thread: int = 2**24
     # One part in as many of the main memory may go to a second form of the entries.
     memory_share: int = 8
 
