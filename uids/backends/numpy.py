@@ -1,4 +1,4 @@
-"""numpy for dense matrices, scipy for sparse ones: no more than the two products."""
+"""numpy for dense matrices, scipy for sparse ones: the two products, and forms of X that pay."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import numpy as np
 
 from uids.backends.backend import Backend
 from uids.backends.dense_blocks import DenseBlocks, small_height
+from uids.backends.folded import ENTRY, Folded
 from uids.backends.host import Host, HostMatrix, blocks
 from uids.backends.matrix import Array, Change, Matrix
+from uids.system.memory import memory
 from uids.system.threads import blas_threads
 from uids.system.tuning import LOOPS, SMALL_ENTRIES
+
+PATIENCE = 1  # products X Xᵀ U, after which the form that is made for them pays
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Numpy(Backend):
 class NumpyMatrix(HostMatrix):
     def __init__(self, X: Any) -> None:
         super().__init__(Host(X), "numpy")
+        self.outer_products = 0  # made so far
 
     @cached_property
     def X(self) -> Any:
@@ -67,6 +72,18 @@ class NumpyMatrix(HostMatrix):
         if self.several(W):
             return self.in_blocks(W).tdot(W, square=True)
         return super().square_tdot(W)
+
+    def outer_dot(self, u: Array) -> Array:
+        if u.ndim == 1 or not self.sparse:
+            return super().outer_dot(u)
+        self.outer_products += 1
+        fits = self.stored * ENTRY <= memory() / LOOPS.memory_share
+        pays = self.outer_products > PATIENCE and fits
+        return self._folded.outer_dot(u) if pays else super().outer_dot(u)
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return Folded(self.X)
 
     def several(self, V: Array) -> bool:
         """Whether these are several vectors, for which a dense X goes by blocks."""

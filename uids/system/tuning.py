@@ -91,6 +91,9 @@ class Preconditioning:
     head_entries: int = 5_000_000
     # Columns for each row, from which a solve in the space of the rows is quicker.
     wide: int = 16
+    # The same for several classes, whose vectors are as many times longer and whose products find
+    # the numbers of all classes side by side.
+    wide_classes: int = 2
     # The same where all values are 1, for which the preconditioner has a head.
     wide_ones: int = 64
 
