@@ -133,7 +133,8 @@ def class_blocks(curvature: LogisticCurvature) -> tuple[Block, ...]:
     k = curvature.columns
     W = curvature.row_curvature()
     found: list[Block | None] = [None] * k
-    threads = min(k, blas_threads())
+    # Two, each with its rows in float32, hold about what one held with a copy in float64.
+    threads = min(2, k, blas_threads())
 
     # Each of a few hundred columns: BLAS's own threads would wait for each other most of the time.
     def some(first: int) -> None:
