@@ -54,10 +54,10 @@ def products(X, shape, seed=0):
     v = rng.standard_normal(d)
     if isinstance(X, Matrix):
         found = [X.dot(V), X.tdot(U), X.gram_dot(w, V), X.square_tdot(U), X.gram(w)]
-        return [*found, X.outer_dot(w), *X.scored_dot(w, v)]
+        return [*found, X.outer_dot(w), X.outer_dot(U), *X.scored_dot(w, v)]
     W = w.reshape(-1, *[1] * len(shape))
     found = [X @ V, X.T @ U, X.T @ (W * (X @ V)), (X * X).T @ U, X.T @ (w[:, None] * X)]
-    return [*found, X @ (X.T @ w), X.T @ (w * (X @ v)), X @ v]
+    return [*found, X @ (X.T @ w), X @ (X.T @ U), X.T @ (w * (X @ v)), X @ v]
 
 
 def dense(X):

@@ -86,3 +86,21 @@ def largest(fitted, rows, weights=None):
     if fitted.intercept:
         penalty[-1] = 0
     return np.abs(X.T @ (weights[:, None] * R) + penalty).max() / weights.sum()
+
+
+def uneven(case):
+    """X with rows, columns or values of very different size, for which the dual is not."""
+    rng = np.random.default_rng(0)
+    X = sp.random(140, 2000, 0.02, "csr", rng=rng)
+    y = rng.integers(0, 2, 140)
+    kind, exponent = case.split()
+    size = 10.0 ** int(exponent)
+    if kind == "row":
+        X = sp.diags_array(np.r_[size, np.ones(139)]) @ X
+    elif kind == "columns":
+        X = X @ sp.diags_array(np.where(np.arange(2000) % 50 == 0, size, 1.0))
+    elif kind == "values":
+        X.data = np.exp(np.log(size) * rng.standard_normal(X.nnz))
+    else:
+        X = X * size
+    return sp.csr_matrix(X), y

@@ -57,7 +57,10 @@ BEHIND = {
         "uids.models.torch.curvature:TorchCurvature",
         "uids.solvers.adopted:AdoptedOperator",
     ],
-    "uids.solvers:Dual": ["uids.models.logistic.dual:LogisticDual"],
+    "uids.solvers:Dual": [
+        "uids.models.logistic.dual:LogisticDual",
+        "uids.models.logistic.dual:SoftmaxDual",
+    ],
     "uids.backends:Matrix": [
         "uids.backends.numpy:NumpyMatrix",
         "uids.backends.loops.sparse:SparseMatrix",

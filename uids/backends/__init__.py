@@ -7,7 +7,7 @@ nothing of losses, solvers or models.
 from uids.backends.adopted import AdoptedBackend, adopt, adopt_backend
 from uids.backends.backend import Backend
 from uids.backends.handed import handed, read_only, some, writable
-from uids.backends.matrix import Array, Matrix
+from uids.backends.matrix import Array, Matrix, weigh_classes
 from uids.backends.stacked import stack
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "read_only",
     "some",
     "stack",
+    "weigh_classes",
     "writable",
 ]

@@ -60,6 +60,8 @@ class GuardedMatrix(Matrix):
             return self.matrix.hold(values)
 
     def outer_dot(self, u: Array) -> Array:
+        if u.ndim > 1:
+            return super().outer_dot(u)  # of one vector it is asked for
         self.guard.try_once(self)
         with self.blame:
             product = self.matrix.outer_dot(u)

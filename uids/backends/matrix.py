@@ -32,7 +32,7 @@ class Matrix(ABC):
     | ``scored_dot(w, v)``   | that, and X v     | (n,), (d,) → (d,), (n,)   |
     | ``map_dot(V, change)`` | Xᵀ f(X V)         | (d, k) → (d, k)           |
     | ``class_dot(P, w, V)`` | Xᵀ (W (X V))      | (n, k), (d, k m) → (d, …) |
-    | ``outer_dot(u)``       | X Xᵀ u            | (n,) → (n,)               |
+    | ``outer_dot(u)``       | X Xᵀ u            | (n,) or (n, k) → (n, …)   |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
     | ``quadratic(A)``       | x_iᵀ A x_i        | (d, d) → (n,)             |

@@ -13,7 +13,7 @@ from uids.solvers.conjugate import conjugate_gradients, unfinished
 from uids.solvers.direct import Direct, bytes_needed
 from uids.solvers.operator import Dual, Operator, Precondition
 from uids.solvers.pcg import mixed
-from uids.solvers.residual import residual
+from uids.solvers.residual import norms, residual
 from uids.solvers.solution import Solution
 from uids.solvers.stopping import check_stopping
 from uids.system.memory import memory
@@ -161,7 +161,7 @@ class Auto:
     ) -> Solution:
         """The dual only estimates the residual of s: where it was too hopeful it goes on. It is not
         for columns of very different size, and gives up."""
-        size, goal, iterations, y = float(np.linalg.norm(g)), self.tol, 0, None
+        size, goal, iterations, y = float(norms(g)), self.tol, 0, None
         most = min(self.max_iter, tuning.row_iterations)
         for _ in range(tuning.row_attempts):
             s, y, scores, products = dual.solve(g, goal * size, most - iterations, y)

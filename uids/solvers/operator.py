@@ -24,8 +24,8 @@ class RowSolution(NamedTuple):
     """Of a solve in the space of the rows."""
 
     s: Array  # (size,)
-    y: Array  # the solution there, (n,), to go on from
-    scores: Array  # X s, with the intercept, (n,)
+    y: Array  # the solution there, (n,) or (n, k), to go on from
+    scores: Array  # X s, with the intercept, of the same shape
     products: int
 
 

@@ -48,6 +48,12 @@ def one_blas_thread(wanted: bool) -> AbstractContextManager[Any]:
     return _controller().limit(limits=1, user_api="blas") if wanted else nullcontext()
 
 
+def blas_threads() -> int:
+    """Those that BLAS may take now."""
+    libraries = _controller().select(user_api="blas").lib_controllers
+    return max((library.num_threads for library in libraries), default=1)
+
+
 @cache
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController

@@ -54,6 +54,12 @@ class Loops:
     # Numbers of dense X that are multiplied with several vectors and their products at once: they
     # stay in the second cache in between.
     mapped_numbers: int = 2**16
+    # Multiply-adds of one such product, up to which OpenBLAS reads X as it lies, without a copy.
+    mapped_work: int = 10**6
+    # Rows, below which such a product is not worth its call.
+    mapped_rows: int = 16
+    # Multiply-adds of all of them, from which another thread pays.
+    mapped_thread: int = 2**24
     # One part in as many of the main memory may go to a second form of the entries.
     memory_share: int = 8
 
@@ -85,6 +91,9 @@ class Preconditioning:
     head_entries: int = 5_000_000
     # Columns for each row, from which a solve in the space of the rows is quicker.
     wide: int = 16
+    # The same for several classes, whose vectors are as many times longer and whose products find
+    # the numbers of all classes side by side.
+    wide_classes: int = 2
     # The same where all values are 1, for which the preconditioner has a head.
     wide_ones: int = 64
 

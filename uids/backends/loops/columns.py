@@ -79,12 +79,16 @@ class Columns:
         """X Xᵀ u, with each column read once and no vector of the length of the columns."""
         u = readonly(u)
 
+        one = u.ndim == 1
+        kernel = k.column_outer_dot if one else k.column_outer_dot_columns
+        sums = self.sums if one else np.empty((self.threads, *u.shape))
+
         def part(t: int) -> None:
-            self.sums[t] = 0
-            k.column_outer_dot(*self.entries, self.starts, *self.range(t), u, self.sums[t])
+            sums[t] = 0
+            kernel(*self.entries, self.starts, *self.range(t), u, sums[t])
 
         on_threads(part, self.threads)
-        return np.asarray(self.sums.sum(axis=0))
+        return np.asarray(sums.sum(axis=0))
 
     def range(self, t: int) -> tuple[Any, Any]:
         return self.cuts[t], self.cuts[t + 1]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from uids.backends.dense_blocks import DenseBlocks
 from uids.backends.host import Host, blocks
 from uids.backends.loops.kernels import dense as k
 from uids.backends.loops.scratch import readonly
 from uids.backends.loops.threaded import Share, Threaded
 from uids.backends.matrix import Array, Change, Matrix
-from uids.system.threads import on_threads, one_blas_thread
 from uids.system.tuning import LOOPS, Loops
 
 
@@ -48,16 +47,11 @@ class DenseMatrix(Threaded):
 
     def dot(self, V: Array) -> Array:
         V = self.checked("V", V, self.shape[1])
-        out = np.empty((self.shape[0], *V.shape[1:]))
         if self.by_rows(V):
+            out = np.empty(self.shape[0])
             self.each(lambda first, last: k.dense_dot(self.X, self.listed, first, last, V, out))
             return out
-
-        def multiply(_: int, rows: slice, X: Array) -> None:
-            out[rows] = X @ V
-
-        self._on_blocks(multiply)
-        return out
+        return self.in_blocks.dot(V)
 
     def tdot(self, U: Array) -> Array:
         return self._tdot(U, None)
@@ -67,20 +61,13 @@ class DenseMatrix(Threaded):
 
     def _tdot(self, U: Array, square: bool | None) -> Array:
         U = self.checked("U", U, self.shape[0])
-        out = np.zeros((self.shape[1], *U.shape[1:]))
-        if self.by_rows(U):
+        if not self.by_rows(U):
+            return self.in_blocks.tdot(U, bool(square))
 
-            def add(s: Share) -> None:
-                k.dense_tdot(self.X, self.listed, s.first, s.last, U, s.sums.reshape(-1), square)
+        def add(s: Share) -> None:
+            k.dense_tdot(self.X, self.listed, s.first, s.last, U, s.sums.reshape(-1), square)
 
-            return self.sum(out, add)
-        sums = np.zeros((self.threads, *out.shape))
-
-        def multiply(t: int, rows: slice, X: Array) -> None:
-            sums[t] += (X * X if square else X).T @ U[rows]
-
-        self._on_blocks(multiply)
-        return np.asarray(sums.sum(axis=0, out=out))
+        return self.sum(np.zeros(self.shape[1]), add)
 
     def gram_dot(self, w: Array, V: Array) -> Array:
         w, V = self.checked("w", w, self.shape[0]), self.checked("V", V, self.shape[1])
@@ -94,31 +81,12 @@ class DenseMatrix(Threaded):
         return self.map_dot(wide, weigh).reshape(V.shape)
 
     def map_dot(self, V: Array, change: Change) -> Array:
-        V = self.checked("V", V, self.shape[1])
-        sums = np.zeros((self.threads, *V.shape))
+        return self.in_blocks.map_dot(self.checked("V", V, self.shape[1]), change)
 
-        def multiply(t: int, rows: slice, X: Array) -> None:
-            U = np.ascontiguousarray(X @ V)
-            change(U, rows)
-            sums[t] += X.T @ U
-
-        self._on_blocks(multiply)
-        return np.asarray(sums.sum(axis=0))
-
-    def _on_blocks(self, work: Callable[[int, slice, Array], None]) -> None:
-        """work(thread, rows, X of these rows), so few at a time that they stay in the cache: BLAS
-        is quickest there, on one thread of its own for each of ours."""
-        cuts, index = self.ranges(self.threads).astype(np.int64).tolist(), self.host.index
-        height = max(1, self.tuning.mapped_numbers // max(1, self.shape[1]))
-
-        def on_thread(t: int) -> None:
-            for first in range(cuts[t], cuts[t + 1], height):
-                rows = slice(first, min(first + height, cuts[t + 1]))
-                X = self.X[rows if index is None else index[rows]]
-                work(t, rows, X.astype(np.float64, copy=False))
-
-        with one_blas_thread(True):
-            on_threads(on_thread, self.threads)
+    @property
+    def in_blocks(self) -> DenseBlocks:
+        cuts = self.ranges(self.threads).astype(np.int64).tolist()
+        return DenseBlocks(self.X, self.host.index, cuts, self.tuning)
 
     def _gram_dot(self, w: Array, v: Array, scores: Array | None) -> Array:
         def add(s: Share) -> None:

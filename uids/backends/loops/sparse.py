@@ -87,14 +87,20 @@ class SparseMatrix(Threaded):
 
     def column_form(self, V: Array) -> Columns | None:
         """For one vector, unless the view has less than half the entries: columns have all."""
+        return self.columns_of_most() if V.ndim == 1 else None
+
+    def columns_of_most(self) -> Columns | None:
         half = 2 * self.entries >= len(self.original.indices)
-        return self.forms.columns if V.ndim == 1 and half else None
+        return self.forms.columns if half else None
 
     def among_all(self, u: Array) -> Array:
         """Numbers of the listed rows as those of all rows, 0 for the others."""
         if self.listed is ALL_ROWS:
             return u
-        return np.bincount(self.listed.view(np.int64), u, len(self.original.starts))
+        index, n = self.listed.view(np.int64), len(self.original.starts)
+        if u.ndim == 1:
+            return np.bincount(index, u, n)
+        return np.stack([np.bincount(index, each, n) for each in u.T], axis=1)
 
     def count(self) -> int:
         return int(k.stored(self.layout.starts, self.layout.ends, self.listed))
@@ -162,7 +168,7 @@ class SparseMatrix(Threaded):
         u = self.checked("u", u, self.shape[0])
         self.store(by_columns=True)
         with self.scratch:
-            columns = self.column_form(u)
+            columns = self.columns_of_most()
             if columns:
                 products = columns.outer_dot(self.among_all(u))
                 return products if self.listed is ALL_ROWS else products[self.listed]

@@ -15,7 +15,8 @@ def advice(X: Matrix, columns: int, tuning: Preconditioning = PRECONDITIONING) -
         return Advice(preconditioner="a block for each class, of some rows" if sampled else "")
     if not X.sparse:
         return Advice(preconditioner="the Hessian of some rows" if tall(X, tuning) else "")
-    wide = columns == 1 and d >= (tuning.wide_ones if one_hot(X, tuning) else tuning.wide) * n
+    weighted = tuning.wide if columns == 1 else tuning.wide_classes
+    wide = d >= (tuning.wide_ones if one_hot(X, tuning) else weighted) * n
     if not long_tailed(X, tuning):
         return Advice(wide)
     head = "a block for the largest columns, else the " if has_head(X, tuning) else "the "

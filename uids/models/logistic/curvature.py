@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uids.backends import Array
+from uids.backends import Array, weigh_classes
 from uids.models.logistic.advice import advice, has_head
 from uids.models.logistic.products import add, outer, product, slopes, transposed, weighed_dot
 from uids.models.model import Objective, RowForms
@@ -121,9 +121,14 @@ class LogisticCurvature(Objective):
 
     def scored_dot(self, s: Array, scores: Array | None = None) -> tuple[Array, Array | None]:
         """H s for one vector, and the scores x_iᵀ s that come up on the way; half the work where
-        they are known. None for softmax, which has no use for them here."""
-        if self.columns > 1:
+        they are known. None for softmax, whose products do not pass through them at once."""
+        if self.columns > 1 and scores is None:
             return self.dot(s), None
+        if scores is not None and self.columns > 1:
+            U = scores.copy()
+            weigh_classes(U, self.state, self.weights)
+            result = transposed(self.over, U, self.fitted.intercept)
+            return self._with_ridge(result, s.reshape(result.shape), 1.0).reshape(-1), scores
         if scores is not None:
             product = self.over.X.tdot(self._w * scores)
         else:
@@ -151,13 +156,18 @@ class LogisticCurvature(Objective):
             result, sums = weighed_dot(rows.X, w, top, shift)
         if sums is not None:  # of the weighed scores, which the intercepts take
             result = np.vstack([result, sums])
+        return self._with_ridge(result, T, scale).reshape(V.shape)
+
+    def _with_ridge(self, result: Array, T: Array, scale: float) -> Array:
+        """H T from Σ_i x_i ⊗ W_i x_iᵀ T, in place."""
+        k, b = self.fitted.columns, self.fitted.intercept
         result *= scale / self.rows
         penalised = len(T) - b
         add(T[:penalised], result[:penalised], 1 / (self.fitted.C * self.rows))
         if b and k > 1:
             mean = T[-1].reshape(k, -1).mean(axis=0) / self.rows
             result[-1] += np.repeat([mean], k, axis=0).ravel()
-        return result.reshape(V.shape)
+        return result
 
     def row_curvature(self, index: Array | slice = slice(None)) -> Array:
         """ω_i times the diagonal of W_i, (n, k), or those of some rows."""
@@ -185,10 +195,10 @@ class LogisticCurvature(Objective):
     def dual(self) -> Dual | None:
         if not self.advice().row_space:
             return None
-        from uids.models.logistic.dual import LogisticDual
+        from uids.models.logistic.dual import LogisticDual, SoftmaxDual
 
-        dual = LogisticDual(self)
-        return dual if dual.square > 0 else None
+        dual = LogisticDual(self) if self.columns == 1 else SoftmaxDual(self)
+        return dual if dual.sound else None
 
     def diagonal(self) -> Array:
         # The paper prints (ŷ − y) where p (1 − p) belongs; that is a mistake, which can make the
@@ -250,9 +260,8 @@ class LogisticCurvature(Objective):
 
     def row_products(self, rows: Rows, S: Array, scores: Array | None = None) -> Array:
         if scores is not None and rows is self.over:
-            products = self.residuals(rows)[:, 0]
-            products *= scores
-            return products
+            known = scores.reshape(len(rows), -1)
+            return np.asarray(np.einsum("ik,ik->i", self.residuals(rows), known))
         k = self.fitted.columns
         U = product(rows, S.reshape(self.size // k, -1), self.fitted.intercept)
         U = U.reshape(len(rows), k, -1)

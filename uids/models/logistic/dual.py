@@ -17,47 +17,80 @@ if TYPE_CHECKING:
 
 
 class LogisticDual:
-    """With a_i = √(C w_i) and A = nC·H = I + Xᵀ diag(a²) X, the solution of A s = g is
-    s = g − Xᵀ(a ∘ y), where D y = a ∘ X g and D = I + diag(a) X Xᵀ diag(a).
+    """With L_i L_iᵀ = C W_i and A = nC·H = I + Xᵀ L Lᵀ X, the solution of A s = g is
+    s = g − Xᵀ L y, where D y = Lᵀ X g and D = I + Lᵀ X Xᵀ L.
 
     D is as large as the rows are many, and has the eigenvalues of A but for ones: conjugate
     gradients take as many iterations as without a preconditioner, each of one product X Xᵀ u and no
-    vector of the length of the columns. For the residual ρ of y, that of s is Xᵀ(a ∘ ρ).
+    vector of the length of the columns. For the residual ρ of y, that of s is Xᵀ L ρ.
 
-    The intercept β has no penalty. It stands for a condition, aᵀ y = its part of g: y begins with
-    that, and the iterations go on in what is orthogonal to a.
+    The intercept β has no penalty. It stands for a condition, Σ L_i y_i = its part of g: y begins
+    with that, and the iterations go on in what is orthogonal to all Lᵀ 1 β.
+
+    Here each row has one score, and L is a_i = √(C w_i); y is (n,).
     """
 
     def __init__(self, curvature: LogisticCurvature) -> None:
         self.X, self.curvature = curvature.over.X, curvature
         self.intercept = curvature.fitted.intercept
-        self.a = np.sqrt(curvature.fitted.C * curvature.row_curvature()[:, 0])
+        self.begin()
+
+    def begin(self) -> None:
+        self.a = np.sqrt(self.curvature.fitted.C * self.curvature.row_curvature()[:, 0])
         self.square = float(self.a @ self.a)
 
+    @property
+    def sound(self) -> bool:
+        """Whether any row has a curvature, without which the intercept has no condition."""
+        return self.square > 0
+
+    def spread(self, y: Array) -> Array:
+        """L y."""
+        return self.a * y
+
+    def gathered(self, z: Array) -> Array:
+        """Lᵀ z; z may be changed."""
+        return self.a * z
+
     def projected(self, r: Array) -> Array:
-        """r less its part along a, in place, where there is an intercept."""
+        """r less what belongs to an intercept, in place, where there is one."""
         if self.intercept:
             r -= self.a * (float(self.a @ r) / self.square)
         return r
+
+    def first(self, g: Array) -> Array:
+        """The least y whose condition holds."""
+        return self.a * (g[-1] / self.square) if self.intercept else np.zeros(len(self.a))
+
+    def shift(self, y: Array, scores: Array, g: Array) -> Array:
+        """The intercept, from scores without it."""
+        scale = self.curvature.scale
+        return np.array([float(self.a @ (scale * y - self.a * scores)) / self.square])
 
     def solve(self, g: Array, goal: float, limit: int, start: Array | None = None) -> RowSolution:
         with one_blas_thread(not self.X.uses_blas(1)):
             return self._solve(g, goal, limit, start)
 
     def _solve(self, g: Array, goal: float, limit: int, y: Array | None) -> RowSolution:
-        a, scale, d = self.a, self.curvature.scale, self.X.shape[1]
-        along = self.X.dot(g[:d])
-        if y is None:
-            y = a * (g[-1] / self.square) if self.intercept else np.zeros(len(a))
-        outer = self.X.outer_dot(a * y) if y.any() else 0.0
-        r = self.projected(a * (along - outer) - y)
+        k, scale, d = self.curvature.columns, self.curvature.scale, self.X.shape[1]
+        top = g[: d * k] if k == 1 else g[: d * k].reshape(d, k)
+        along = self.X.dot(top)
+        y = self.first(g) if y is None else y
+        if y.any():
+            along -= self.X.outer_dot(self.spread(y))
+        r = self.gathered(along)
+        r -= y
+        shape, r = r.shape, self.projected(r).reshape(-1)
         rho, beta, bend, ratio = float(r @ r), 0.0, 0.0, 0.0
 
         def dot(p: Array) -> Array:
             # rᵀDr from pᵀDp of this direction and the last, which are conjugate: so the ratio of
-            # ‖Xᵀ(a ∘ r)‖ to ‖r‖ is known for the residual before this step, and gets smaller.
+            # ‖Xᵀ L r‖ to ‖r‖ is known for the residual before this step, and gets smaller.
             nonlocal bend, ratio
-            q = self.projected(a * self.X.outer_dot(a * p) + p)
+            P = p.reshape(shape)
+            q = self.gathered(self.X.outer_dot(self.spread(P)))
+            q += P
+            q = self.projected(q).reshape(-1)
             before, bend = bend, float(p @ q)
             ratio = np.sqrt(max(0.0, (bend + beta**2 * before) / rho - 1))
             return q
@@ -67,13 +100,73 @@ class LogisticDual:
             rho, beta = new, new / rho
             return bool(ratio * np.sqrt(rho) <= goal)
 
-        products = descend(dot, y, r, lambda r: r, done, limit)[0] if rho > 0 else 0
-        s = self.X.tdot(a * y * -scale)
-        add(g[:d], s, scale)
+        products = descend(dot, y.reshape(-1), r, lambda r: r, done, limit)[0] if rho > 0 else 0
+        s = self.X.tdot(self.spread(y) * -scale)
+        add(top, s, scale)
         # From s itself, not from the recursion: what is near 0 here may be the difference of large
         # numbers there.
         scores = self.X.dot(s)
+        s = s.reshape(-1)
         if self.intercept:
-            shift = float(a @ (scale * y - a * scores)) / self.square
-            s, scores = np.append(s, shift), scores + shift
+            shift = self.shift(y, scores, g)
+            s = np.append(s, shift)
+            scores += shift
         return RowSolution(s, y, scores, products)
+
+
+class SoftmaxDual(LogisticDual):
+    """Of several classes: L_i = √(C ω_i) D_i (I − q_i q_iᵀ) with D_i = diag(q_i) and q_i = √p_i, of
+    length 1; y is (n, k), of which each row stays orthogonal to q_i."""
+
+    def begin(self) -> None:
+        C, weights = self.curvature.fitted.C, self.curvature.weights
+        self.q = np.sqrt(self.curvature.state)
+        rate = np.full(len(self.q), C) if weights is None else C * weights
+        self.a = self.q * np.sqrt(rate)[:, None]
+        self.square = float(np.einsum("ik,ik->", self.a, self.a))
+        if self.intercept:
+            self.inverse = self._of_intercepts(rate)
+
+    def _of_intercepts(self, rate: Array) -> Array | None:
+        """Of Σ L_i L_iᵀ = C Σ ω_i W_i, (k, k), made definite along 𝟏."""
+        P = self.curvature.state
+        M = np.diag(rate @ P) - (P * rate[:, None]).T @ P
+        k = len(M)
+        size = float(np.trace(M)) / k
+        try:
+            inverse = np.linalg.inv(M + size / k)
+        except np.linalg.LinAlgError:
+            return None
+        return inverse if size > 0 and np.isfinite(inverse).all() else None
+
+    @property
+    def sound(self) -> bool:
+        return self.square > 0 and not (self.intercept and self.inverse is None)
+
+    def gathered(self, z: Array) -> Array:
+        z *= self.a
+        z -= self.q * np.einsum("ik,ik->i", self.q, z)[:, None]
+        return z
+
+    def of_intercept(self, beta: Array) -> Array:
+        """Lᵀ 1 β."""
+        return self.gathered(np.tile(beta, (len(self.a), 1)))
+
+    def projected(self, r: Array) -> Array:
+        if self.intercept:
+            r -= self.of_intercept(self.inverse @ np.einsum("ik,ik->k", self.a, r))
+        return r
+
+    def first(self, g: Array) -> Array:
+        if not self.intercept:
+            return np.zeros(self.a.shape)
+        own = g[-self.a.shape[1] :]
+        return self.of_intercept(self.inverse @ (own - own.mean()))
+
+    def shift(self, y: Array, scores: Array, g: Array) -> Array:
+        """Along their mean, of which no row knows, the intercepts have the term that makes H
+        positive definite."""
+        k, fitted = self.a.shape[1], self.curvature.fitted
+        left = self.curvature.scale * y - self.gathered(scores.copy())
+        shift = self.inverse @ np.einsum("ik,ik->k", self.a, left)
+        return shift - shift.mean() + g[-k:].mean() * self.curvature.scale / fitted.C

@@ -10,6 +10,7 @@ from scipy.linalg.blas import ssyrk, strsv
 
 from uids.backends import Array
 from uids.solvers import Precondition
+from uids.system.tuning import BLOCK_BYTES
 
 if TYPE_CHECKING:
     from uids.models.logistic.curvature import LogisticCurvature
@@ -38,10 +39,15 @@ def row_sample_block(curvature: LogisticCurvature, w: Array) -> Block | None:
     steps = np.cumsum(share)
     index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
     root = np.sqrt(curvature.fitted.C * w[index] / share[index])[:, None].astype(np.float32)
-    rows = np.multiply(curvature.over.X.rows(index).fetch(), root, dtype=np.float32)
+    rows = np.empty((len(index), d), dtype=np.float32)
+    height = max(1, BLOCK_BYTES // (8 * d))
+    for first in range(0, len(index), height):  # no copy of all of them in float64
+        part = slice(first, first + height)
+        X = curvature.over.X.rows(index[part]).fetch()
+        np.multiply(X, root[part], out=rows[part], dtype=np.float32)
     live = np.flatnonzero(np.einsum("ij,ij->j", rows, rows) > tuning.sample_light)
     if len(live) < d:
-        rows = rows.take(live, axis=1, mode="clip")
+        rows = moved_together(rows, live, height)
     if b:
         rows, live = np.hstack([rows, root]), np.append(live, d)
     M = ssyrk(1.0, rows.T, lower=1)  # rowsᵀ rows, of which half is enough
@@ -53,6 +59,16 @@ def row_sample_block(curvature: LogisticCurvature, w: Array) -> Block | None:
     except LinAlgError:
         return None
     return live, factor
+
+
+def moved_together(rows: Array, columns: Array, height: int) -> Array:
+    """rows[:, columns], in the memory of ``rows``, some at a time: none is written before it was
+    read."""
+    flat, n, width = rows.reshape(-1), len(rows), len(columns)
+    for first in range(0, n, height):
+        some = rows[first : first + height].take(columns, axis=1, mode="clip")
+        flat[first * width : first * width + some.size] = some.reshape(-1)
+    return flat[: n * width].reshape(n, width)
 
 
 def row_sample_preconditioner(curvature: LogisticCurvature) -> Precondition | None:

@@ -115,7 +115,7 @@ class Step:
         self.products += self.last_products
         if self.last_products >= self.tuning.inner_rows:
             self.in_rows, self.last_norm = False, 0.0
-        return np.negative(s, out=s), np.negative(U, out=U)[:, None]
+        return np.negative(s, out=s), np.negative(U, out=U).reshape(len(U), -1)
 
     def _conjugate(
         self,

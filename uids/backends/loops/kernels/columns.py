@@ -7,7 +7,7 @@ import numpy as np
 from uids.system.compiled import compiled
 from uids.system.tuning import LONG_COLUMN
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 
 
 @compiled()
@@ -70,3 +70,37 @@ def column_outer_dot(data, rows, starts, first, last, u, out):
             z += u[rows[j]] if data is None else data[j] * u[rows[j]]
         for j in range(begin, end):
             out[rows[j]] += z if data is None else z * data[j]
+
+
+@compiled()
+def column_outer_dot_columns(data, rows, starts, first, last, U, out):
+    """out += Σ_c x_c (x_cᵀ U) over some columns, for several vectors: four at a time stay in
+    registers, and for the next four the column is in the cache."""
+    width = np.uint64(U.shape[1])
+    for c in range(first, last):
+        begin, end = np.uint64(starts[c]), np.uint64(starts[c + ONE])
+        k = ZERO
+        while k + FOUR <= width:
+            s = t = p = q = 0.0
+            for j in range(begin, end):
+                u = U[rows[j], k : k + FOUR]
+                x = 1.0 if data is None else np.float64(data[j])
+                s += x * u[0]
+                t += x * u[1]
+                p += x * u[2]
+                q += x * u[3]
+            for j in range(begin, end):
+                x = 1.0 if data is None else np.float64(data[j])
+                o = out[rows[j], k : k + FOUR]
+                o[0] += x * s
+                o[1] += x * t
+                o[2] += x * p
+                o[3] += x * q
+            k += FOUR
+        while k < width:
+            s = 0.0
+            for j in range(begin, end):
+                s += (1.0 if data is None else np.float64(data[j])) * U[rows[j], k]
+            for j in range(begin, end):
+                out[rows[j], k] += (1.0 if data is None else np.float64(data[j])) * s
+            k += ONE
