@@ -48,6 +48,7 @@ class DaskTables:
     partition: str = "64MiB"
 
     typed: ClassVar[bool]
+    file_format: ClassVar[str]
 
     def __post_init__(self) -> None:
         parsed_size(self.partition, "partition")
@@ -199,6 +200,7 @@ class DaskCsv(DaskTables):
     """
 
     typed: ClassVar[bool] = False
+    file_format: ClassVar[str] = "csv"
 
     def sources(self, cluster: Cluster, part: str, files: list[File]) -> list[Source]:
         return [Source("csv", file, f"dataset.{part}={file.address}") for file in files]
@@ -210,6 +212,7 @@ class DaskParquet(DaskTables):
     Dask's workers, of up to ``partition`` each. The columns are encoded as those of ``parquet``."""
 
     typed: ClassVar[bool] = True
+    file_format: ClassVar[str] = "parquet"
 
     def sources(self, cluster: Cluster, part: str, files: list[File]) -> list[Source]:
         size = parsed_size(self.partition, "partition")

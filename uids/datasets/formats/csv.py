@@ -26,6 +26,7 @@ class Csv(Tables):
     """
 
     block: ClassVar[int] = BLOCK
+    file_format: ClassVar[str] = "csv"
 
     def open(self, path: Path, where: str) -> Table:
         layout = pa_csv.ParseOptions(
