@@ -133,13 +133,14 @@ class DaskTables:
         told = cluster.gather(
             cluster.client.map(tasks.pick, pairs, place=1, pure=False), f"encode {part} rows"
         )
-        table, row = self.named(part, train.columns), 0
-        for each in told:
+        before: dict[str, int] = {}  # rows of a file, in those of its partitions that were seen
+        for source, each in zip(sources, told, strict=True):
             if each.rows:
-                beside.add(part, each.columns, table, row)
-            row += each.rows
-        if not row:
-            raise UidsError(f"{table.where} has no rows")
+                table = tasks.nowhere(source.where, train.columns, self.typed)
+                beside.add(part, each.columns, table, before.get(source.where, 0))
+            before[source.where] = before.get(source.where, 0) + each.rows
+        if not any(before.values()):
+            raise UidsError(f"{self.named(part, train.columns).where} has no rows")
         heights, stored = [each.rows for each in told], sum(each.stored for each in told)
         ones = encoder.sparse and all(each.all_ones for each in told)
         about = encoder.width, np.dtype(float), encoder.sparse, stored, ones
