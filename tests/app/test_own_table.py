@@ -212,9 +212,22 @@ def test_an_id_that_was_forgotten_is_named(cli, tmp_path):
     code, _, err = cli(*words)
     assert code == 1
     assert (
-        "customer: 394 values in 394 rows; an id? dataset.id=customer or dataset.drop=[customer]"
-        in err
+        "customer: 394 values in 394 rows; an id? dataset.id=customer or "
+        "dataset.drop=[remark,customer]" in err
     )
+
+
+def test_a_second_id_does_not_take_the_place_of_the_first(cli, tmp_path):
+    lines = [f"C{k},some words of {k},{k * 7 % 11},{k % 2}\n" for k in range(300)]
+    (tmp_path / "t.csv").write_text("customer,note,x,y\n" + "".join(lines))
+    code, _, err = cli("dataset=csv", "dataset.train=t.csv", "dataset.id=customer")
+    assert code == 1
+    assert "note: 300 values in 300 rows; an id? dataset.id=[customer,note] or" in err
+    frame = pd.read_csv(tmp_path / "t.csv")
+    with pytest.raises(
+        uids.UidsError, match=r'an id\? id=\["customer","note"\] or drop=\["note"\]'
+    ):
+        uids.run(frame, target="y", id="customer")
 
 
 def test_the_plan_tells_what_becomes_of_the_columns(cli, tmp_path):

@@ -74,6 +74,37 @@ def test_what_cannot_be_checked(cli, steps, words, told):
     assert err.startswith(f"uids: {told}")
 
 
+NEEDY = """
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Needy:
+    train: str
+    target: str
+    def load(self):
+        raise AssertionError("it was made of nothing")
+"""
+
+
+def test_the_others_of_a_package_are_checked_where_one_needs_a_field(
+    cli, entry_points, package, tmp_path
+):
+    package("acme_steps", __init__=STEPS.format(body=GOOD) + NEEDY)
+    entry_points("sampler", "steps", "acme_steps:Steps", "acme-steps")
+    entry_points("dataset", "needy", "acme_steps:Needy", "acme-steps")
+    needs = "dataset 'needy' of package 'acme-steps' 1.2 is not checked, since "
+    code, out, err = cli("plugins", "check", "acme-steps")
+    assert code == 0
+    how = "train and target have no default: uids plugins check needy train=… target=…\n"
+    assert err == needs + how
+    assert out.splitlines()[0] == "sampler 'steps' of package 'acme-steps' 1.2"
+    end = "none of 10 checks failed; 1 of 2 components are not checked"
+    assert out.splitlines()[-1] == end
+    code, out, err = cli("plugins", "check", "needy", "train=a.csv")
+    assert (code, out) == (1, "")
+    how = "target has no default: uids plugins check needy train=… target=…\n"
+    assert err == f"uids: {needs}{how}"
+
+
 def test_a_new_package_is_written_once(cli, tmp_path):
     code, out, _ = cli("plugins", "new", "half-life", "--kind", "sampler", "mine")
     assert code == 0

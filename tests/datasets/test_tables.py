@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -251,6 +252,24 @@ def test_a_table_that_cannot_be_used_is_one_line(build, tmp_path, train, fields,
     with pytest.raises(uids.UidsError, match=message) as error:
         build("csv", train=str(path), **fields).load()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("block", [64, 2**20])
+def test_a_row_with_too_many_cells_is_told_by_its_number(
+    build, tmp_path, monkeypatch, threads, block
+):
+    """However many threads Arrow has: it counts rows with one of them alone."""
+    lines = ["a,b,y", "", *(f'{k}.5,"two\nlines",{k % 2}' for k in range(40))]
+    path, before = tmp_path / "t.csv", pa.cpu_count()
+    path.write_text("\n".join([*lines, "1,Row #7: Expected 3 columns,1,9", *lines[2:]]))
+    monkeypatch.setattr(Csv, "block", block)
+    pa.set_cpu_count(threads)
+    try:
+        with pytest.raises(uids.UidsError, match="row 40, counted from 0: Expected 3 columns, got"):
+            build("csv", train=str(path)).load()
+    finally:
+        pa.set_cpu_count(before)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_lines_of_a_csv_stay_byte_for_byte(run, packed, tmp_path):
         file = tmp_path / "t.csv.gz"
         file.write_bytes(gzip.compress(content))
     out = tmp_path / ("clean.csv.gz" if packed else "clean.csv")
-    assert apply_run(folder, file, out) == (len(gone), 120)
+    assert apply_run(folder, [file], out) == (len(gone), 120)
     found = gzip.decompress(out.read_bytes()) if packed else out.read_bytes()
     wanted = [b" w%d ," % k for k in range(120) if k not in gone]
     lines = [record for record, blank in records(io.BytesIO(found), b",") if not blank]
@@ -87,14 +87,14 @@ def test_another_file_is_refused(run, tmp_path):
     content, k = file.read_bytes(), gone[0]
     file.write_bytes(content + b"\r\n w999 ,1,plain,0")
     with pytest.raises(uids.UidsError, match=r"has 121 rows, and the training file .* had 120"):
-        apply_run(folder, file, tmp_path / "out.csv")
+        apply_run(folder, [file], tmp_path / "out.csv")
     file.write_bytes(content.replace(b" w%d ," % k, b" w999 ,"))
     with pytest.raises(
         uids.UidsError, match=f"who is 'w999' in row {k}, and was 'w{k}' in the run"
     ):
-        apply_run(folder, file, tmp_path / "out.csv")
+        apply_run(folder, [file], tmp_path / "out.csv")
     with pytest.raises(uids.UidsError, match="there is no finished run in"):
-        apply_run(tmp_path, file, tmp_path / "out.csv")
+        apply_run(tmp_path, [file], tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -109,7 +109,7 @@ def test_parquet_and_libsvm(tmp_path):
         result = uids.run(dataset, repeats=1, ratio=0.5, stratify=True)
         write_run(tmp_path / kind, result, "uids")
         out = tmp_path / f"clean-{name}"
-        apply_run(tmp_path / kind, tmp_path / name, out)
+        apply_run(tmp_path / kind, [tmp_path / name], out)
         stays = np.setdiff1d(np.arange(90), result.row[~result.kept])
         if kind == "parquet":
             pd.testing.assert_frame_equal(
@@ -142,3 +142,97 @@ def test_a_run_that_advises_another_model_than_its_own_says_so(use, final, ratio
     assert note.startswith(f"note: this run advised {words}; its model is that of the ") == differs
     assert bool(note) == differs
     assert other_advice({**metrics, "selection": {"reason": ""}}) == ""
+
+
+def cut(lines, folder, names, head=()):
+    """The lines as the files of these names."""
+    shares = np.array_split(np.array(lines, dtype=object), len(names))
+    for name, own in zip(names, shares, strict=True):
+        (folder / name).write_bytes(b"".join([*head, *own]))
+
+
+def test_several_files_share_the_rows_in_the_order_of_their_names(run, cli, tmp_path):
+    folder, file, gone = run
+    head, *lines = [r for r, blank in records(io.BytesIO(file.read_bytes()), b",") if not blank]
+    cut(lines, tmp_path, ["p-1.csv", "p-10.csv", "p-2.csv"], [head])
+    (tmp_path / "p-3.csv").touch()
+    code, out, err = cli("apply", "run", "p-*.csv", "-o", "clean")
+    assert code == 0, err
+    assert f"dropped {len(gone)} of 120 rows; the others are in clean" in out
+    clean = sorted((tmp_path / "clean").iterdir())
+    assert [each.name for each in clean] == ["p-1.csv", "p-10.csv", "p-2.csv"]
+    found = [each.read_bytes() for each in clean]
+    assert all(text.startswith(head) for text in found)
+    wanted = b"".join(line for k, line in enumerate(lines) if k not in gone)
+    assert b"".join(text.removeprefix(head) for text in found) == wanted
+
+    for words, wrong in (
+        (("p-1.csv", "p-2.csv", "-o", "out"), "the 2 files have 80 rows, and the training file"),
+        (("p-1.csv", "-o", "x.csv"), "give that file, or all of them where it had several"),
+        (("p-*.csv", "-o", "."), "-o . is the file of rows itself"),
+        (("p-*.csv", "-o", "t.csv"), "-o t.csv is a file, and 4 are to be written: a folder"),
+        (("q-*.csv", "-o", "out"), "there is no file 'q-*.csv'"),
+    ):
+        code, _, err = cli("apply", "run", *words)
+        assert (code, err.count("\n")) == (1, 1)
+        assert wrong in err
+    cut(lines, tmp_path, ["p-10.csv", "p-1.csv", "p-2.csv"], [head])
+    with pytest.raises(uids.UidsError, match="it is another file, or in another order"):
+        apply_run(folder, [*tmp_path.glob("p-*.csv")], tmp_path / "out")
+
+
+MANY = """
+import glob
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from uids.datasets.formats.libsvm import read
+
+
+@dataclass(frozen=True)
+class Many:
+    train: str
+    file_format: ClassVar[str] = "libsvm"
+
+    def load(self):
+        parts = read({name: Path(name) for name in sorted(glob.glob(self.train))})
+        return sp.vstack([X for X, _ in parts.values()], "csr"), np.concatenate(
+            [y for _, y in parts.values()]
+        )
+"""
+
+
+def test_a_data_set_of_a_package_that_reads_files_by_a_pattern(
+    cli, package, entry_points, tmp_path
+):
+    package("acme", __init__=MANY)
+    entry_points("dataset", "many", "acme:Many")
+    rng = np.random.default_rng(0)
+    lines = [f"{k % 2} 1:{rng.normal() + k % 2:.3f} 2:{rng.normal():.3f}\n" for k in range(120)]
+    cut([line.encode() for line in lines], tmp_path, ["part-0.txt", "part-1.txt"])
+    code, _, err = cli("dataset=many", "dataset.train='part-*.txt'", "repeats=1", "hydra.run.dir=r")
+    assert code == 0, err
+    page = (tmp_path / "r/report.html").read_text()
+    assert "uids apply . FILE -o clean.svm" in page
+
+    code, _, err = cli("apply", "r", "part-0.txt", "part-1.txt", "-o", "clean")
+    assert code == 0, err
+    kept = np.setdiff1d(np.arange(120), pd.read_csv(tmp_path / "r/dropped.csv")["row"])
+    found = "".join((tmp_path / f"clean/part-{k}.txt").read_text() for k in (0, 1))
+    assert found == "".join(lines[k] for k in kept)
+
+    (tmp_path / "new.txt").write_text("0 2:0.5\n1 1:1\n")
+    code, _, err = cli("predict", "r", "new.txt", "-o", "predictions.csv")
+    assert code == 0, err
+    expected = uids.load_model(tmp_path / "r").predict_proba(np.array([[0, 0.5], [1, 0]]))
+    told = pd.read_csv(tmp_path / "predictions.csv")
+    np.testing.assert_allclose(told.filter(like="probability_"), expected, rtol=1e-12)
+    (tmp_path / "part-0.txt").rename(tmp_path / "elsewhere-0.txt")
+    (tmp_path / "part-1.txt").rename(tmp_path / "elsewhere-1.txt")
+    code, _, err = cli("predict", "r", "new.txt", "-o", "predictions.csv")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "and 'part-*.txt' is not here: start it where the run was started" in err

@@ -6,6 +6,8 @@ do. Only ``load()`` is required:
 - ``here()``, a class method: whether ``load()`` needs no download (by default it needs none);
 - ``files``: name ↦ an object with a ``name``, the files to be put into the data folder by hand;
 - ``fingerprint()``: what tells its files from later versions of themselves (by default None);
+- ``file_format``: "csv", "parquet" or "libsvm", where the rows are those of the files that the
+  field ``train`` names by a path or a glob, in the order of their names;
 - ``shape``, ``megabytes``, ``paper_rows``: for the list of data sets.
 """
 
@@ -25,6 +27,8 @@ OPTIONAL = (
     *("validation", "test", "paper_rows", "features", "part_rows", "encoding", "steps"),
     "units",
 )
+
+FILE_FORMATS = ("csv", "parquet", "libsvm")
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,12 @@ class AdoptedDataset:
             except UidsError as error:  # what it gave is wrong: its package can mend that
                 words = str(error).replace(f"dataset {self.name!r}", self.chosen.blame.who, 1)
                 raise UidsError(words) from error
+
+    @property
+    def file_format(self) -> str:
+        """That of its training files; empty where it has none that can be written again."""
+        told = getattr(type(self.chosen.component), "file_format", "")
+        return told if told in FILE_FORMATS else ""
 
     def missing(self) -> str:
         """Why it cannot be read without a download; empty when it is here."""

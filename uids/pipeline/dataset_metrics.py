@@ -24,6 +24,7 @@ class _TableMetrics(TypedDict, total=False):
     """Of tables only, or beyond the contract."""
 
     source_rows: int  # of the training file, whatever part they are for
+    file_format: str  # csv, parquet or libsvm, of a person's own files of these
     columns: list[ColumnMetrics]
     more_columns: int  # that are not told of
 

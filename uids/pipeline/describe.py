@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, cast
 
 from uids import __version__
+from uids.datasets.adopted import AdoptedDataset
 from uids.datasets.data import Data
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
@@ -39,9 +40,9 @@ def describe(parts: Components, settings: Settings) -> Config:
     return cast(Config, {**described, **dataclasses.asdict(settings)})
 
 
-def describe_data(name: str, shares: Split, data: Data) -> DatasetMetrics:
+def describe_data(dataset: AdoptedDataset, shares: Split, data: Data) -> DatasetMetrics:
     about: DatasetMetrics = {
-        "name": name,
+        "name": dataset.name,
         "rows": {
             "train": len(shares.train.y),
             "validation": len(shares.validation.y),
@@ -53,6 +54,8 @@ def describe_data(name: str, shares: Split, data: Data) -> DatasetMetrics:
         "flipped": len(shares.flipped),
         "source_rows": len(data.y),
     }
+    if dataset.file_format:
+        about["file_format"] = dataset.file_format
     if data.encoding is not None:
         columns = data.encoding.columns
         about["columns"] = [column_metrics(column) for column in columns[:MOST_COLUMNS]]

@@ -43,7 +43,7 @@ def plan(parts: Components, settings: Settings) -> Plan:
     shares = shared_out(parts, settings, data)
     backend = parts.backend.plan(shares.sources[shares.train.origin])
     train, _, _ = rows_of(shares, parts.backend, trial=False)
-    about = describe_data(parts.dataset.name, shares, data)
+    about = describe_data(parts.dataset, shares, data)
     return Plan(
         data_line(about),
         memory_line(train.X),

@@ -75,7 +75,7 @@ def load(parts: Components, settings: Settings, clock: Clock) -> Loaded:
             shares.labels,
             flipped,
             shares.test is not None and shares.test.origin == "train" and not together,
-            describe_data(parts.dataset.name, shares, data),
+            describe_data(parts.dataset, shares, data),
             data.features,
             len(data.y),
             data.encoding,

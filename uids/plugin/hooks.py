@@ -31,6 +31,7 @@ HOOKS: tuple[Hook, ...] = (
             "fingerprint": "() → what tells its files from later ones; else a sweep says so",
             "here": "class method () → whether load() needs no download; else it needs none",
             "files": "name ↦ an object with a name: files to be put into the data folder by hand",
+            "file_format": "class attribute: csv, parquet or libsvm, of the files that train names",
             "shape": "class attribute (rows, features), for the list of data sets",
             "megabytes": "class attribute: to download, for the list of data sets",
             "paper_rows": "class attribute: N of split.kind=paper, where the paper has the set",

@@ -1,11 +1,11 @@
-"""A training file without the rows that a run has dropped."""
+"""The training file, or files, without the rows that a run has dropped."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import lzma
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,39 +18,67 @@ from uids.backends import Array
 from uids.datasets.formats.file_names import format_of
 from uids.errors import UidsError
 from uids.pipeline.row_table import OWN, keeps
+from uids.report.metrics_file import file_format
 from uids.report.run import read_influence, read_metrics
 from uids.system.files import replacing
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def apply_run(folder: Path, file: Path, out: Path) -> tuple[int, int]:
-    """Writes ``file`` without the dropped rows, and gives how many went and how many there were.
-    The lines of text stay byte for byte as they were."""
+def apply_run(folder: Path, files: Sequence[Path], out: Path) -> tuple[int, int]:
+    """Writes ``files`` without the dropped rows, and gives how many went and how many there were.
+    The lines of text stay byte for byte as they were. Of several, which share the rows in the order
+    of their names, each is written into the folder ``out`` under its own name."""
     metrics = read_metrics(folder)
     if metrics["status"] != "ok":
         raise UidsError(f"there is no finished run in {str(folder)!r}")
-    if not file.is_file():
-        raise UidsError(f"there is no file {str(file)!r}")
+    for file in files:
+        if not file.is_file():
+            raise UidsError(f"there is no file {str(file)!r}")
     table = read_influence(folder / "influence.parquet")
     row, kept = (table[name].to_numpy() for name in ("row", "kept"))
     count = metrics["dataset"].get("source_rows", int(row.max()) + 1)
     if len(row) and not 0 <= row.min() <= row.max() < count:
         raise UidsError(f"{folder / 'influence.parquet'} is damaged: start the run again")
     stays = keeps(row, kept, count)
-    kind = format_of(str(file)) or str(metrics["dataset"]["name"])
-    if (format_of(str(out)) or kind) != kind:
-        raise UidsError(f"{file.name} is {kind}, and so must be {out.name}: give it the same end")
+    ids = table.select(["row", *(name for name in table.column_names if name not in OWN)])
+    kinds = {file: kind_of(file, file_format(metrics)) for file in files}
+    if len(files) == 1:
+        (kind,) = kinds.values()
+        if (format_of(str(out)) or kind) != kind:
+            name = files[0].name
+            raise UidsError(f"{name} is {kind}, and so must be {out.name}: give it the same end")
+        WRITERS[kind](files[0], out, stays, ids)
+    else:
+        write_parts(kinds, out, stays, ids)
+    return int((~stays).sum()), count
+
+
+def kind_of(file: Path, otherwise: str) -> str:
+    kind = format_of(str(file)) or otherwise
     if kind not in WRITERS:
         raise UidsError(f"{file.name} is neither csv, parquet nor libsvm: use result.kept_rows(…)")
-    ids = [name for name in table.column_names if name not in OWN]
-    WRITERS[kind](file, out, stays, table.select(["row", *ids]))
-    return int((~stays).sum()), count
+    return kind
+
+
+def write_parts(kinds: dict[Path, str], out: Path, stays: Array, ids: pa.Table) -> None:
+    """A file without a byte has no row, and is left out."""
+    files = sorted((file for file in kinds if file.stat().st_size), key=str)
+    if len({file.name for file in files}) < len(files):
+        raise UidsError(f"two of the files have one name, and cannot both be written into {out}")
+    ends = np.cumsum([0, *(COUNTS[kinds[file]](file) for file in files)])
+    check_count(int(ends[-1]), stays, f"the {len(files)} files have")
+    out.mkdir(parents=True, exist_ok=True)
+    row = ids["row"].to_numpy()
+    for file, begin, end in zip(files, ends[:-1], ends[1:], strict=True):
+        own = ids.filter(pa.array((begin <= row) & (row < end)))
+        own = own.set_column(0, "row", pa.array(own["row"].to_numpy() - begin))
+        WRITERS[kinds[file]](file, out / file.name, stays[begin:end], own)
 
 
 def write_kept_parquet(file: Path, out: Path, stays: Array, ids: pa.Table) -> None:
     rows = pq.read_table(file)
-    check_count(len(rows), stays, file)
+    check_count(len(rows), stays, f"{file} has")
     for name in ids.column_names:
         if name in rows.column_names:
             same_ids(ids, name, rows[name], file)
@@ -66,15 +94,35 @@ def write_kept_csv(file: Path, out: Path, stays: Array, ids: pa.Table) -> None:
         if name in table.columns:
             cells = pa.chunked_array([batch[name] for batch in table.batches([name])])
             same_ids(ids, name, cells, file)
-    delimiter = b"\t" if ".tsv" in file.suffixes else b","
     with opened(file, "rb") as source:
-        write_kept(records(source, delimiter), 1, file, out, stays)
+        write_kept(records(source, delimiter_of(file)), 1, file, out, stays)
+
+
+def delimiter_of(file: Path) -> bytes:
+    return b"\t" if ".tsv" in file.suffixes else b","
 
 
 def write_kept_lines(file: Path, out: Path, stays: Array, ids: pa.Table) -> None:
     with opened(file, "rb") as source:
-        lines = ((line, not line.partition(b"#")[0].strip()) for line in source)
-        write_kept(lines, 0, file, out, stays)
+        write_kept(lines(source), 0, file, out, stays)
+
+
+def lines(source: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
+    return ((line, not line.partition(b"#")[0].strip()) for line in source)
+
+
+def count_csv(file: Path) -> int:
+    with opened(file, "rb") as source:
+        return sum(not blank for _, blank in records(source, delimiter_of(file))) - 1
+
+
+def count_lines(file: Path) -> int:
+    with opened(file, "rb") as source:
+        return sum(not blank for _, blank in lines(source))
+
+
+def count_parquet(file: Path) -> int:
+    return int(pq.read_metadata(file).num_rows)
 
 
 def write_kept(
@@ -88,7 +136,7 @@ def write_kept(
             if blank or row < 0 or (row < len(stays) and stays[row]):
                 target.write(line)
             row += not blank
-        check_count(row, stays, file)
+        check_count(row, stays, f"{file} has")
 
 
 WRITERS: dict[str, Callable[[Path, Path, Array, pa.Table], None]] = {
@@ -96,6 +144,7 @@ WRITERS: dict[str, Callable[[Path, Path, Array, pa.Table], None]] = {
     "parquet": write_kept_parquet,
     "libsvm": write_kept_lines,
 }
+COUNTS = {"csv": count_csv, "parquet": count_parquet, "libsvm": count_lines}
 
 
 def opened(path: Path, mode: str) -> IO[bytes]:
@@ -105,11 +154,11 @@ def opened(path: Path, mode: str) -> IO[bytes]:
     return OPENERS.get(path.suffix, open)(path, mode)
 
 
-def check_count(count: int, stays: npt.NDArray[np.bool_], file: Path) -> None:
+def check_count(count: int, stays: npt.NDArray[np.bool_], who: str) -> None:
     if count != len(stays):
         raise UidsError(
-            f"{file} has {count:,} rows, and the training file of the run had {len(stays):,}: give "
-            "that file"
+            f"{who} {count:,} rows, and the training file of the run had {len(stays):,}: give "
+            "that file, or all of them where it had several"
         )
 
 
@@ -118,7 +167,7 @@ def same_ids(ids: pa.Table, name: str, column: pa.ChunkedArray, file: Path) -> N
     order."""
     check = column.cast(pa.large_string()), ids[name].cast(pa.large_string())
     row = ids["row"].to_numpy()
-    if row.max() >= len(column):
+    if not len(row) or row.max() >= len(column):
         return  # too few rows, which is told by their count
     there, here = check[0].take(pa.array(row)).to_pylist(), check[1].to_pylist()
     other = next(

@@ -56,3 +56,8 @@ def whole_or_damaged(path: Path) -> Iterator[None]:
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         reason = f"{type(error).__name__}: {one_line(error)[:REASON]}"
         raise UidsError(f"{path} is damaged ({reason}): start the run again") from error
+
+
+def file_format(metrics: Metrics) -> str:
+    """Of the training files; of a run before this was written the name of its data set tells."""
+    return metrics["dataset"].get("file_format", str(metrics["config"]["dataset"]["name"]))

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from uids.pipeline.metrics import Metrics
+from uids.report.metrics_file import file_format
 from uids.report.table import doubt
 
-# The data sets whose files can be written again without rows, and the end of such a file's name.
+# What can be written again without rows, and the end of such a file's name.
 ENDS = {"csv": "csv", "parquet": "parquet", "libsvm": "svm"}
 MODEL = "model.npz"
 # What ``auto=true`` chooses where it is not given.
@@ -41,7 +42,7 @@ def next_steps(metrics: Metrics, files: Collection[str]) -> list[Step]:
     if check and check["cleaner"] is False and config["sampler"]["name"] != "confident":
         why = "drop by the label audit, which needs no trusted rows"
         steps.append(Step(with_word(typed, "sampler=confident", ["sampler"]), why))
-    end = ENDS.get(str(config["dataset"]["name"]))
+    end = ENDS.get(file_format(metrics))
     if end:
         why = "write your training file without the dropped rows"
         steps.append(Step(f"uids apply . FILE -o clean.{end}", why))

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uids.datasets.formats.file_names import format_of
+from uids.datasets.formats.file_names import files_named, format_of
 from uids.datasets.formats.table import Table
 from uids.errors import UidsError
 from uids.pipeline.model_file import load_model
 from uids.pipeline.predictor import Predictor
 from uids.pipeline.row_table import plain_labels
 from uids.report.arrow_csv import write_csv
+from uids.report.metrics_file import file_format
 from uids.report.run import MODEL, read_metrics
 from uids.system.files import replacing
 
@@ -107,15 +108,17 @@ def ids_in(table: Table, names: list[str]) -> dict[str, Any]:
 
 
 def libsvm_rows(file: Path, folder: Path) -> Any:
-    """X beside the training file: whether indices start from 0 or 1 is decided over both."""
+    """X beside the training files: whether indices start from 0 or 1 is decided over all."""
     from uids.datasets.formats.libsvm import read
 
-    metrics = read_metrics(folder)
-    config = metrics["config"]["dataset"] if metrics["status"] == "ok" else {}
-    train = Path(str(config.get("train", "")))
-    if config.get("name") != "libsvm" or not train.is_file():
+    metrics, train, given = read_metrics(folder), [], ""
+    if metrics["status"] == "ok" and file_format(metrics) == "libsvm":
+        given = str(metrics["config"]["dataset"].get("train", ""))
+        train = [path for path in files_named(given) if path.stat().st_size]
+    if not train:
         raise UidsError(
-            f"{file.name}: a run over no table predicts for .npz, or for libsvm text where "
-            f"its training file is, to tell whether indices start from 0 or 1 ({str(train)!r})"
+            f"{file.name}: a run over no table predicts for .npz, or for libsvm text where its "
+            "training files are libsvm text too, which tell whether indices start from 0 or 1"
+            + (f", and {given!r} is not here: start it where the run was started" if given else "")
         )
-    return read({"train": train, "new": file})["new"][0]
+    return read({**{f"train {k}": path for k, path in enumerate(train)}, "new": file})["new"][0]

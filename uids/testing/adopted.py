@@ -39,16 +39,21 @@ def predicted(fitted: AdoptedFitted, rows: Rows) -> Array:
 def made(kind: str, cls: type) -> Any:
     if not dataclasses.is_dataclass(cls):
         raise UidsError(f"{cls.__name__} is no dataclass: its fields are its config")
-    needed = [
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.init
-        and field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-    ]
+    needed = needed_fields(cls)
     if needed:
         raise UidsError(
             f"{cls.__name__} has fields without a default ({', '.join(needed)}): give an object, "
             f"check_{kind}({cls.__name__}({needed[0]}=…))"
         )
     return cls()
+
+
+def needed_fields(cls: Any) -> list[str]:
+    """Those that have no default, of a dataclass."""
+    return [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.init
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]

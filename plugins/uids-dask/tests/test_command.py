@@ -9,6 +9,7 @@ from uids_dask import Dask
 from uids_dask.cluster import Settings
 
 import uids
+from uids.datasets.adopted import AdoptedDataset
 from uids.errors import UidsError
 
 
@@ -79,3 +80,34 @@ def test_the_files_of_tls_are_handed_through():
 def test_an_address_where_nobody_answers_is_one_line():
     with pytest.raises(UidsError, match=r"^backend.address=tcp://127.0.0.1:9: no Dask scheduler"):
         Dask(address="tcp://127.0.0.1:9", wait=1.0).cluster()
+
+
+@pytest.mark.parametrize("form", ["libsvm", "csv", "parquet"])
+def test_a_run_tells_of_what_kind_its_files_are(form):
+    """By which uids apply, uids predict and the page know what to do with them."""
+    chosen = uids.REGISTRIES["dataset"].choose({"name": f"dask_{form}", "train": "part-*"})
+    assert AdoptedDataset(chosen).file_format == form
+
+
+def test_the_files_of_a_run_without_its_dropped_rows_and_predictions(written, tmp_path):
+    folder = written("dense")
+    rows, run = command(
+        tmp_path,
+        *("backend=dask", "backend.workers=1", "dataset=dask_libsvm"),
+        *(f"dataset.train={folder}/part-*.txt", "ratio=0.8"),
+    )
+    (place,) = {path.parent for path in tmp_path.glob("outputs/**/metrics.json")}
+    for words in (
+        ("apply", place, f"{folder}/part-*.txt", "-o", tmp_path / "clean"),
+        ("apply", place, f"{folder}/all.txt", "-o", tmp_path / "clean.txt"),
+        ("predict", place, f"{folder}/validation.txt", "-o", tmp_path / "predictions.csv"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "uids", *map(str, words)], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    clean = [path.read_text() for path in sorted((tmp_path / "clean").iterdir())]
+    assert "".join(clean) == (tmp_path / "clean.txt").read_text()
+    dropped = run["dataset"]["rows"]["train"] - len(rows.split())
+    assert sum(text.count("\n") for text in clean) == run["dataset"]["source_rows"] - dropped
+    assert (tmp_path / "predictions.csv").read_text().count("\n") == 151

@@ -163,3 +163,18 @@ def test_what_is_not_there_is_named():
         DaskLibsvm("a", partition="much")
     with pytest.raises(ValueError, match="address must be such as"):
         Dask(address="somewhere")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_label_that_is_missing_is_told_with_its_file_and_its_row_there(backend, tmp_path, form):
+    """Also where a file is several partitions."""
+    table = pa.table({"a": np.arange(90.0), "y": [None if k == 76 else k % 2 for k in range(90)]})
+    for k in range(2):
+        rows = table[45 * k : 45 * (k + 1)]
+        if form == "csv":
+            pa_csv.write_csv(rows, tmp_path / f"part-{k}.csv")
+        else:
+            pq.write_table(rows, tmp_path / f"part-{k}.parquet", row_group_size=10)
+    made = DaskCsv if form == "csv" else DaskParquet
+    with pytest.raises(UidsError, match=rf"part-1\.{form}: the label .* is missing in row 31, co"):
+        made(f"{tmp_path}/part-*.{form}", partition="10B").load_for(backend)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,6 +68,8 @@ class DaskLibsvm:
     validation: str | None = None
     test: str | None = None
     partition: str = "64MiB"
+
+    file_format: ClassVar[str] = "libsvm"
 
     def __post_init__(self) -> None:
         parsed_size(self.partition, "partition")

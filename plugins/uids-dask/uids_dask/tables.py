@@ -48,6 +48,7 @@ class DaskTables:
     partition: str = "64MiB"
 
     typed: ClassVar[bool]
+    file_format: ClassVar[str]
 
     def __post_init__(self) -> None:
         parsed_size(self.partition, "partition")
@@ -132,13 +133,14 @@ class DaskTables:
         told = cluster.gather(
             cluster.client.map(tasks.pick, pairs, place=1, pure=False), f"encode {part} rows"
         )
-        table, row = self.named(part, train.columns), 0
-        for each in told:
+        before: dict[str, int] = {}  # rows of a file, in those of its partitions that were seen
+        for source, each in zip(sources, told, strict=True):
             if each.rows:
-                beside.add(part, each.columns, table, row)
-            row += each.rows
-        if not row:
-            raise UidsError(f"{table.where} has no rows")
+                table = tasks.nowhere(source.where, train.columns, self.typed)
+                beside.add(part, each.columns, table, before.get(source.where, 0))
+            before[source.where] = before.get(source.where, 0) + each.rows
+        if not any(before.values()):
+            raise UidsError(f"{self.named(part, train.columns).where} has no rows")
         heights, stored = [each.rows for each in told], sum(each.stored for each in told)
         ones = encoder.sparse and all(each.all_ones for each in told)
         about = encoder.width, np.dtype(float), encoder.sparse, stored, ones
@@ -199,6 +201,7 @@ class DaskCsv(DaskTables):
     """
 
     typed: ClassVar[bool] = False
+    file_format: ClassVar[str] = "csv"
 
     def sources(self, cluster: Cluster, part: str, files: list[File]) -> list[Source]:
         return [Source("csv", file, f"dataset.{part}={file.address}") for file in files]
@@ -210,6 +213,7 @@ class DaskParquet(DaskTables):
     Dask's workers, of up to ``partition`` each. The columns are encoded as those of ``parquet``."""
 
     typed: ClassVar[bool] = True
+    file_format: ClassVar[str] = "parquet"
 
     def sources(self, cluster: Cluster, part: str, files: list[File]) -> list[Source]:
         size = parsed_size(self.partition, "partition")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from uids.app.parser import Parser
-from uids.app.plugins.found import all_checks, chosen, found
+from uids.app.plugins.found import all_checks, chosen, found, lacking
 from uids.app.terminal import complain, say
 from uids.errors import UidsError
 
@@ -26,8 +26,15 @@ def check(arguments: Sequence[str]) -> int:
     from uids.report.table import columns
     from uids.testing.check import outcome
 
-    failed = count = 0
+    failed = count = left = 0
     for entry in entries:
+        lacks = lacking(entry, fields)
+        if lacks and len(entries) == 1:
+            raise UidsError(lacks)
+        if lacks:
+            complain(lacks)
+            left += 1
+            continue
         component = chosen(entry, fields)
         listed = [c for c in all_checks(entry.kind) if given.only in (None, c.name)]
         if not listed:
@@ -42,7 +49,8 @@ def check(arguments: Sequence[str]) -> int:
         failed += sum(status == "failed" for _, status, _ in rows)
         count += len(rows)
         say(f"{entry.who}\n{columns([['check', 'result', 'what'], *rows])}\n")
-    say(f"{failed} of {count} checks failed" if failed else f"none of {count} checks failed")
+    others = f"; {left} of {len(entries)} components are not checked" if left else ""
+    say(f"{failed or 'none'} of {count} checks failed{others}")
     return int(failed > 0)
 
 

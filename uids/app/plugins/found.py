@@ -35,6 +35,22 @@ def chosen(entry: Entry, fields: Mapping[str, object]) -> Chosen:
     return Chosen(entry.kind, REGISTRIES[entry.kind].build(entry.name, **fields), entry)
 
 
+def lacking(entry: Entry, fields: Mapping[str, object]) -> str:
+    """Why a component cannot be made of these fields alone, and how to give the others; or
+    nothing."""
+    from uids.testing.adopted import needed_fields
+
+    needed = [name for name in needed_fields(entry.load()) if name not in fields]
+    if not needed:
+        return ""
+    words = " ".join(f"{name}=…" for name in [*fields, *needed])
+    verb = "has" if len(needed) == 1 else "have"
+    return (
+        f"{entry.who} is not checked, since {' and '.join(needed)} {verb} no default: "
+        f"uids plugins check {entry.name} {words}"
+    )
+
+
 def all_checks(kind: str) -> list[Check]:
     """Those of ``uids.testing``, and that of the command line, which knows Hydra."""
     from uids.app.plugins.command_line import command_line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from uids.app.plugins.found import all_checks, chosen, found
+from uids.app.plugins.found import all_checks, chosen, found, lacking
 from uids.errors import UidsError
 from uids.registry import Entry
 from uids.testing.check import Check
@@ -20,6 +20,9 @@ class CheckItem(pytest.Item):
     check: Check
 
     def runtest(self) -> None:
+        lacks = lacking(self.entry, {})
+        if lacks:
+            pytest.skip(lacks)
         self.check(chosen(self.entry, {}))
 
     def repr_failure(

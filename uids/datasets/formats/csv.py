@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pyarrow.csv as pa_csv
 
-from uids.datasets.formats.arrow_reading import BLOCK, reading, text_batches
+from uids.datasets.formats.arrow_reading import BLOCK, reading_text, text_batches
 from uids.datasets.formats.arrow_table import refuse_twice
 from uids.datasets.formats.kinds import STRING, possible_kinds, settled, tidy
 from uids.datasets.formats.table import Columns, Kinds, Table
@@ -26,13 +26,17 @@ class Csv(Tables):
     """
 
     block: ClassVar[int] = BLOCK
+    file_format: ClassVar[str] = "csv"
 
     def open(self, path: Path, where: str) -> Table:
         layout = pa_csv.ParseOptions(
             delimiter="\t" if ".tsv" in path.suffixes else ",", newlines_in_values=True
         )
         start = pa_csv.ReadOptions(block_size=self.block)
-        with reading(where), pa_csv.open_csv(path, start, layout) as file:
+        with (
+            reading_text(path, where, start, layout),
+            pa_csv.open_csv(path, start, layout) as file,
+        ):
             header = list(file.schema.names)
         written = {name.strip(): name for name in header}  # "a, b" is the column b
         refuse_twice([name.strip() for name in header], where)

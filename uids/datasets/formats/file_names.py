@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import glob
+from pathlib import Path, PurePath
 
 TABLES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 OTHERS = {".npz": "npz", ".libsvm": "libsvm", ".svm": "libsvm", ".svmlight": "libsvm"}
@@ -15,3 +16,10 @@ def format_of(path: str) -> str | None:
     if ends and ends[-1] in PACKED:
         ends = ends[:-1]
     return {**TABLES, **OTHERS}.get(ends[-1]) if ends else None
+
+
+def files_named(given: str) -> list[Path]:
+    """The files of this machine that a path or a pattern (part-*.txt) names, in the order of their
+    names; a file that is called like a pattern is itself."""
+    here = [given] if Path(given).is_file() else sorted(glob.glob(given, recursive=True))
+    return [path for path in map(Path, here) if path.is_file()]

@@ -31,14 +31,15 @@ class Labels:
     codes: dict[str, list[Array]] = field(default_factory=dict)
     numbers: bool = False
 
-    def add(self, part: str, column: pa.Array, target: str, table: Table) -> None:
+    def add(self, part: str, column: pa.Array, target: str, table: Table, row: int) -> None:
+        """``row`` is the number of the first in ``table``."""
         codes, where = self.codes.setdefault(part, []), table.where
         is_flag = pa.types.is_boolean(column.type)
         text = tidy(read_as(pc.cast(column, pa.int8()) if is_flag else column, TEXT))
         if text.null_count:
-            row = sum(map(len, codes)) + pc.index(pc.is_null(text), True).as_py()
+            first = row + pc.index(pc.is_null(text), True).as_py()
             raise UidsError(
-                f"{where}: the label (column {target!r}) is missing in row {row}, counted from 0"
+                f"{where}: the label (column {target!r}) is missing in row {first}, counted from 0"
             )
         if self.numbers:
             codes.append(self.read(text, target, table))

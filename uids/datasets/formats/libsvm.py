@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ CHUNK = 2**20  # numbers of an array that are rewritten at a time
 class Libsvm(OwnFiles):
     """A person's own files, taken as they are. The number of features is the largest in any of
     them. X is CSR."""
+
+    file_format: ClassVar[str] = "libsvm"
 
     def load(self) -> Data:
         return as_data(read(self.paths()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from uids.datasets.parsed import fingerprint
 from uids.errors import UidsError
@@ -17,6 +17,8 @@ class OwnFiles:
     train: str
     validation: str | None = None
     test: str | None = None
+
+    file_format: ClassVar[str] = ""  # see the door of data sets
 
     def paths(self) -> dict[str, Path]:
         given = {"train": self.train, "validation": self.validation, "test": self.test}

@@ -22,6 +22,7 @@ class Parquet(Tables):
     text hold categories, those of dates and times hold moments."""
 
     batch: ClassVar[int] = BATCH  # rows that are read at a time
+    file_format: ClassVar[str] = "parquet"
 
     def open(self, path: Path, where: str) -> Table:
         with reading(where):

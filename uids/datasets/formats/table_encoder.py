@@ -210,7 +210,8 @@ def observed(train: Table, roles: Roles, kinds: Kinds) -> TableEncoder:
         for column in encoder.columns:
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 column.learn(here[column.name])
-        refuse_ids(train, [c for c in encoder.columns if isinstance(c, Category) and c.is_large])
+        large = [c for c in encoder.columns if isinstance(c, Category) and c.is_large]
+        refuse_ids(train, large, roles)
     return encoder
 
 
@@ -219,12 +220,12 @@ def finished(encoder: TableEncoder, train: Table) -> TableEncoder:
     for column in encoder.columns:
         if isinstance(column, Number) and not np.isfinite(column.seen.squares):
             raise UidsError(f"{train.where}: the numbers of column {column.name!r} are too large")
-    refuse_ids(train, encoder.columns)
+    refuse_ids(train, encoder.columns, encoder.roles)
     if not encoder.roles.part:
-        refuse_parts(train, encoder.columns)
+        refuse_parts(train, encoder.columns, encoder.roles)
     for column in encoder.columns:
         column.finish()
-    warn_of_ids(train, encoder.columns)
+    warn_of_ids(train, encoder.columns, encoder.roles)
     return encoder
 
 

@@ -51,7 +51,7 @@ class Beside:
 
     def add(self, part: str, columns: Columns, table: Table, row: int) -> None:
         roles = self.roles
-        self.labels.add(part, columns[roles.target], roles.target, table)
+        self.labels.add(part, columns[roles.target], roles.target, table, row)
         if part == "train":
             if roles.ids:
                 self.ids.append(pa.table({name: plain(columns[name]) for name in roles.ids}))
