@@ -100,7 +100,8 @@ def _rewrite(path: Path, array: npt.NDArray[Any], kind: np.dtype[Any]) -> None:
     if array.dtype == kind and array.flags.c_contiguous:
         return
     other = path.with_suffix(".other")
-    written = np.lib.format.open_memmap(other, "w+", kind, array.shape)
+    mapped: Callable[..., npt.NDArray[Any]] = np.lib.format.open_memmap  # without types before 2.3
+    written = mapped(other, "w+", kind, array.shape)
     for rows in _blocks(array):
         written[rows] = array[rows]
     del written
