@@ -39,7 +39,7 @@ def row_sample_block(curvature: LogisticCurvature, w: Array) -> Block | None:
     steps = np.cumsum(share)
     index = np.searchsorted(steps, np.arange(int(steps[-1])) + 0.5)
     root = np.sqrt(curvature.fitted.C * w[index] / share[index])[:, None].astype(np.float32)
-    rows = np.empty((len(index), d), dtype=np.float32)
+    rows: Array = np.empty((len(index), d), dtype=np.float32)
     height = max(1, BLOCK_BYTES // (8 * d))
     for first in range(0, len(index), height):  # no copy of all of them in float64
         part = slice(first, first + height)
