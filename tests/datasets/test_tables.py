@@ -354,3 +354,10 @@ def test_a_table_from_the_command_line(cli, tmp_path):
     code, _, err = cli("dataset=csv", f"dataset.train={path}", "dataset.target=lable")
     assert code == 1
     assert "dataset.target: unknown column 'lable'. Did you mean 'label'?" in err
+
+
+@pytest.mark.parametrize("kind", ["csv", "libsvm", "npz", "parquet"])
+def test_a_pattern_is_not_taken_for_a_file(tmp_path, kind):
+    (tmp_path / "part-0.txt").touch()
+    with pytest.raises(uids.UidsError, match=r"part-\*\.txt'; it must name a single file, not a p"):
+        REGISTRIES["dataset"].build(kind, train=f"{tmp_path}/part-*.txt").load()

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from uids.app.commands import plugin_row
 from uids.errors import UidsError, UidsWarning
 from uids.registry import REGISTRIES, Registry, plugins
-from uids.registry.entry import installed
+from uids.registry.entry import Entry, installed
 
 SAMPLERS = REGISTRIES["sampler"]
 
@@ -179,6 +180,13 @@ def test_the_command_lists_what_works_and_what_does_not(cli, entry_points, modul
     code, out, _ = cli("plugins")
     assert code == 0
     assert "no GPU" in out
+
+
+@pytest.mark.parametrize(("extra", "status"), [("torch", "not installed"), (None, "broken")])
+def test_what_lacks_an_extra_of_uids_is_not_broken(extra, status):
+    row = plugin_row(Entry("sampler", "far", "acme_nowhere:Far", "uids", "0.1", extra))
+    assert row["status"] == status
+    assert extra is None or row["reason"].endswith("needs acme_nowhere: pip install uids[torch]")
 
 
 UNCONFIGURABLE = """

@@ -143,8 +143,13 @@ def test_reasons_stand_beside_their_rows(sigmoid):
     for words in ("worst concave points", "country = Côte d’Ivoire", "a probability of 3.4%"):
         assert words in page.text
     assert "mean radius = 3.250, mean texture = 2.250" in page.text
-    assert "numbered as in their file" in page.text
+    assert "numbered as in the data set, from 0" in page.text  # which has no file
     assert "reasons.json" in page.links
+    metrics = json.loads((sigmoid / "metrics.json").read_text())
+    metrics["dataset"]["file_format"] = "csv"
+    (sigmoid / "metrics.json").write_text(json.dumps(metrics))
+    rebuild_run(sigmoid)
+    assert "numbered as in their file" in read(sigmoid).text
 
 
 def test_rows_and_neighbours_are_shown_by_the_persons_ids(sigmoid):

@@ -59,6 +59,7 @@ def plugin_row(entry: Entry) -> dict[str, str]:
     from uids.app.hydra_source import entry_node
 
     reason = api = ""
+    missing = False
     registry = GROUPS[entry.kind]
     try:
         api = str(entry.api_of(entry.load()))
@@ -68,8 +69,9 @@ def plugin_row(entry: Entry) -> dict[str, str]:
         registry.entry(entry.name)  # two packages may claim it
     except UidsError as error:
         reason = str(error)
+        missing = entry.extra is not None and isinstance(error.__cause__, ImportError)
     row = {"group": entry.kind, "name": entry.name, "package": entry.package}
-    return {**row, "version": entry.version, "api": api, **status(reason)}
+    return {**row, "version": entry.version, "api": api, **status(reason, missing)}
 
 
 def stray_row(point: EntryPoint) -> dict[str, str]:
@@ -80,8 +82,10 @@ def stray_row(point: EntryPoint) -> dict[str, str]:
     return {**row, "version": version, "api": "", **status(reason)}
 
 
-def status(reason: str) -> dict[str, str]:
-    return {"status": "broken" if reason else "ok", "reason": reason}
+def status(reason: str, missing: bool = False) -> dict[str, str]:
+    """``missing``: what it imports is an extra of uids that is not there, and nothing is wrong."""
+    wrong = "not installed" if missing else "broken"
+    return {"status": wrong if reason else "ok", "reason": reason}
 
 
 def report(arguments: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +26,12 @@ class OwnFiles:
         paths = {part: Path(path) for part, path in given.items() if path}
         for part, path in paths.items():
             if not path.is_file():
-                raise UidsError(f"dataset.{part}: there is no file {str(path)!r}")
+                one = (
+                    "; it must name a single file, not a pattern"
+                    if glob.has_magic(str(path))
+                    else ""
+                )
+                raise UidsError(f"dataset.{part}: there is no file {str(path)!r}{one}")
         return paths
 
     def fingerprint(self) -> list[Any]:
