@@ -173,12 +173,12 @@ def test_parts_that_a_column_does_not_name_are_split_off_its_training_rows():
         ({}, {"drop": "remarks"}, "drop: unknown column 'remarks'. Did you mean 'remark'?"),
         ({}, {"id": "part"}, "id and part are both 'part': one column"),
         ({}, {"id": None}, r"^customer: 394 values in 394 rows; an id\? "
-         r'id="customer" or drop=\["customer"\]; words\? text=\["customer"\]$'),
+         r'id="customer" or drop=\["remark","customer"\]; words\? text=\["customer"\]$'),
         ({"part": "later"}, {}, "the part .column 'part'. is 'later' in row 0, counted from 0"),
         ({"part": None}, {}, "the part .column 'part'. is missing in row 0"),
         ({"part": "test"}, {}, "no row is for training .column 'part'."),
         ({}, {"part": None}, r"^column 'part' holds train, validation and test: "
-         r'part="part", or drop=\["part"\]$'),
+         r'part="part", or drop=\["remark","part"\]$'),
         ({}, {"target": "customer", "id": "serial"}, r"the frame: column 'customer' has 600 "
          r"different labels in 600 rows: an id\? name the column of labels by target$"),
         ({"age": ["n/k", 3, 4.5] * 200}, {}, r"the frame: column 'age' holds numbers and text "
