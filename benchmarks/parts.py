@@ -265,7 +265,7 @@ def spell(seconds: dict[str, float]) -> str:
 
 
 NUMPY = ("numpy Cholesky float32", "numpy Cholesky float64")
-LIBRARIES = ("dattri CG", "pyDVL CG", "pyDVL direct", "captum naive")
+LIBRARIES = ("dattri CG", "pyDVL direct", "captum naive")
 PARTS: dict[str, Any] = {
     "a": partial(
         dense,
