@@ -1,6 +1,7 @@
 """One conclusion: which model to use, by which rows, how sure, and what speaks against it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import uids
 from uids.pipeline.conclusion import compared
 from uids.pipeline.judge import NO_TEST_LABELS
+from uids.system.tuning import BASELINES
 
 NAMES = ("full", "full_plus_validation", "subset", "subset_plus_validation")
 
@@ -187,3 +189,15 @@ def test_how_many_labels_are_wrong_is_told_by_trusted_rows_alone(cli, tmp_path):
     assert "How many training labels are wrong cannot be told" in out
     page = (tmp_path / "run" / "report.html").read_text()
     assert "probability that it is wrong" in page  # the rows to look at first
+
+
+def test_large_data_without_test_rows_are_not_judged_unasked(monkeypatch):
+    """Some thirty fits that nobody has asked for."""
+    small = uids.run(split={"test": 0}, repeats=1).metrics["conclusion"]
+    assert small["by"] == "held-out validation"
+    few = replace(BASELINES, judged_entries=1000)
+    monkeypatch.setattr("uids.pipeline.judge.Judge.__init__.__defaults__", (few,))
+    large = uids.run(split={"test": 0}, repeats=1).metrics["conclusion"]
+    assert (large["use"], large["by"], large["sure"]) == ("full", "", False)
+    assert "only where they are asked to (auto=true" in large["sentence"]
+    assert uids.run(split={"test": 0}, ratio="auto").metrics["conclusion"]["by"] == small["by"]

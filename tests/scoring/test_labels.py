@@ -86,3 +86,17 @@ def test_labels_are_of_the_result():
     assert sure.any()
     assert result.flipped[sure].mean() > 0.9
     assert set(np.unique(labels["suggested_label"])) <= set(np.unique(labels["label"]))
+
+
+def test_of_many_rows_the_noise_is_found_from_some(monkeypatch):
+    rng = np.random.default_rng(5)
+    P, y = rng.random((6000, 1)), np.empty(6000, dtype=np.int64)
+    P = np.hstack([1 - P, P])
+    y = (rng.random(6000) < P[:, 1]).astype(np.int64)
+    y = np.where(rng.random(6000) < 0.2, 1 - y, y)
+    whole = audit_labels(P, y)
+    monkeypatch.setattr("uids.scoring.labels.SAMPLE", 3000)
+    some = audit_labels(P, y)
+    assert len(some.error) == 6000
+    assert some.transition == pytest.approx(whole.transition, abs=0.05)
+    assert np.corrcoef(some.error, whole.error)[0, 1] > 0.999

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.models import Fitted, Rows
+from uids.pipeline.dataset_metrics import spelt
 from uids.pipeline.metrics import ClassMetrics
 from uids.pipeline.stages import Loaded
 
@@ -35,7 +36,7 @@ def class_metrics(
     before, after = recalls(full, judges), recalls(final, judges)
     return [
         {
-            "label": str(loaded.labels[k]),
+            "label": spelt(loaded.labels[k]),
             "rows": int(counts[k]),
             "dropped": int(gone[k]),
             "full_recall": before[k],

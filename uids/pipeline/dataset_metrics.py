@@ -36,3 +36,9 @@ class DatasetMetrics(_TableMetrics):
     classes: int
     labels: list[str]
     flipped: int  # training rows that ``noise`` made wrong
+
+
+def spelt(label: object) -> str:
+    """1 for 1.0, as which LIBSVM text has its classes."""
+    whole = isinstance(label, float) and label.is_integer()
+    return f"{label:.0f}" if whole else str(label)

@@ -14,7 +14,7 @@ from uids.datasets.adopted import AdoptedDataset
 from uids.datasets.data import Data
 from uids.datasets.split import Split
 from uids.pipeline.components import Components
-from uids.pipeline.dataset_metrics import ColumnMetrics, DatasetMetrics
+from uids.pipeline.dataset_metrics import ColumnMetrics, DatasetMetrics, spelt
 from uids.pipeline.metrics import (
     Config,
     Environment,
@@ -50,7 +50,7 @@ def describe_data(dataset: AdoptedDataset, shares: Split, data: Data) -> Dataset
         },
         "features": int(data.X.shape[1]),
         "classes": len(shares.labels),
-        "labels": [str(label) for label in shares.labels],
+        "labels": [spelt(label) for label in shares.labels],
         "flipped": len(shares.flipped),
         "source_rows": len(data.y),
     }

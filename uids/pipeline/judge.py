@@ -27,7 +27,13 @@ from uids.pipeline.stages import Loaded
 from uids.selection.candidate import Candidate, HeldOut
 from uids.selection.measures import measure_name, measures_of
 from uids.selection.trials import Trials
+from uids.system.tuning import BASELINES
+from uids.system.tuning import Baselines as BaselineTuning
 
+UNASKED = (
+    "of so many entries held-out validation rows judge only where they are asked to (auto=true, or "
+    "split.test=0.2 for test rows)"
+)
 DOUBTED = (
     "Its rows were dropped by φ, although the validation rows look no cleaner than the training "
     "rows."
@@ -43,8 +49,16 @@ FINAL_NAMES = {
 class Judge:
     """Judges the full model at once, and each refit as it comes: none but the first is held."""
 
-    def __init__(self, settings: Settings, loaded: Loaded, decided: Decided, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        loaded: Loaded,
+        decided: Decided,
+        clock: Clock,
+        tuning: BaselineTuning = BASELINES,
+    ) -> None:
         self.settings, self.loaded, self.decided, self.clock = settings, loaded, decided, clock
+        self.tuning = tuning
         self.repeats: list[Repeat] = []
         self._first: Refit | None = None
         full = decided.full
@@ -162,11 +176,13 @@ class Judge:
 
     def by_folds(self, measure: str) -> Conclusion:
         """The models compared on held-out validation rows."""
-        decided = self.decided
+        decided, loaded = self.decided, self.loaded
         linear = decided.scored.influence.curvature.linear
-        if not linear or len(self.loaded.validation) < 2:
-            why = "there are no test rows to say whether another choice is better"
+        why = "there are no test rows to say whether another choice is better"
+        if not linear or len(loaded.validation) < 2:
             return undecided(why, measure)
+        if loaded.train.X.stored + loaded.validation.X.stored > self.tuning.judged_entries:
+            return undecided(f"{why}, and {UNASKED}", measure)
         return compared(self.held_out(), measure, "held-out validation")
 
     def held_out(self) -> Contest:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from uids.datasets.units import shown
+from uids.pipeline.dataset_metrics import spelt
 from uids.pipeline.row_table import arrow, values
 from uids.report.shape import fits
 
@@ -135,7 +136,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
     rows = []
     for line in table.take(arrow(first)).to_pylist():
         reason = by_row.get(line["row"])
-        cells = [str(line["row"]), *(text(line[name]) for name in ids), text(line["label"])]
+        cells = [str(line["row"]), *(text(line[name]) for name in ids), label_text(line["label"])]
         cells += [another(line)] if audited else []
         cells += [in_short(reason)] if by_row else []
         cells += [rounded(line["influence"]), rounded(line.get("change"))]
@@ -157,7 +158,7 @@ def harmful_rows(folder: Path, table: pa.Table) -> HarmfulRows:
 def another(line: Mapping[str, object]) -> str:
     """The suggested label; empty where it is the row's own."""
     same = line["suggested_label"] == line["label"]
-    return "" if same else text(line["suggested_label"])
+    return "" if same else label_text(line["suggested_label"])
 
 
 def in_short(reason: Reason | None) -> str:
@@ -201,8 +202,8 @@ def detail(
     ]
     return {
         "believed": share(reason.get("loo_probability")),
-        "label": text(reason.get("label")),
-        "suggested": text(reason.get("suggested_label")),
+        "label": label_text(reason.get("label")),
+        "suggested": label_text(reason.get("suggested_label")),
         "features": [["feature", "value", "typical", "part of φ"], *features],
         "hurts": pairs(reason.get("hurts", []), "influence"),
         "helps": pairs(reason.get("helps", []), "influence"),
@@ -223,7 +224,7 @@ def pairs(
         row = each.get("row")
         known = (named or {}).get(row) if isinstance(row, int) else None
         names = known or [""] * len(ids)
-        lines.append([text(row), *names, text(each.get("label")), rounded(each.get(key))])
+        lines.append([text(row), *names, label_text(each.get("label")), rounded(each.get(key))])
     return [["row", *ids, "label", key], *lines]
 
 
@@ -256,6 +257,10 @@ def rounded(number: object) -> str:
 def share(number: object) -> str:
     is_number = isinstance(number, int | float) and math.isfinite(number)
     return f"{number:.1%}" if is_number else ""
+
+
+def label_text(label: object) -> str:
+    return text(None if label is None else spelt(label))
 
 
 def text(found: object) -> str:

@@ -20,11 +20,11 @@ from uids.report.harmful_rows import (
     detail,
     id_names,
     identified,
+    label_text,
     neighbours_of,
     read_reasons,
     rounded,
     share,
-    text,
 )
 from uids.report.run import read_influence, read_metrics
 from uids.report.table import columns
@@ -71,7 +71,7 @@ def reason_text(reason: Reason, ids: Sequence[str], named: dict[int, list[str]])
     own = [
         f"{name} {value}" for name, value in zip(ids, named.get(reason["row"], []), strict=False)
     ]
-    who = ", ".join([f"row {reason['row']}", *own, f"label {text(reason['label'])}"])
+    who = ", ".join([f"row {reason['row']}", *own, f"label {label_text(reason['label'])}"])
     does = "harms" if (reason["influence"] or 0) > 0 else "helps"
     lines = [
         f"{who}: {does}, φ = {rounded(reason['influence'])}; dropping it changes the mean "
@@ -81,7 +81,7 @@ def reason_text(reason: Reason, ids: Sequence[str], named: dict[int, list[str]])
         lines.append(f"a model without it gives its label a probability of {found['believed']}")
     if reason.get("label_error") is not None:
         other = reason.get("suggested_label")
-        instead = f", and {text(other)} the likelier one" if other != reason["label"] else ""
+        instead = f", and {label_text(other)} the likelier one" if other != reason["label"] else ""
         lines.append(
             f"its label is wrong with a probability of {share(reason['label_error'])}{instead}"
         )

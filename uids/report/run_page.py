@@ -18,7 +18,7 @@ from uids.pipeline.metrics import Baseline, Metrics, Part, PlainMeasures
 from uids.pipeline.plan import target_words
 from uids.pipeline.row_table import values
 from uids.report.figures import influence_figure, selection_figure, write_png
-from uids.report.harmful_rows import harmful_rows, id_names, share, text
+from uids.report.harmful_rows import harmful_rows, id_names, label_text, share, text
 from uids.report.next_steps import next_steps
 from uids.report.page import Link, render
 from uids.report.run_charts import influence_chart, models_chart, selection_chart
@@ -273,7 +273,8 @@ def wrong_labels(metrics: Metrics, rows: pa.Table) -> list[list[str]]:
     head = [*words[:-1], "suggested label", "probability that it is wrong", "kept"]
     listed = [
         [
-            *(text(rows[name][i].as_py()) for name in words),
+            *(text(rows[name][i].as_py()) for name in words[:-2]),
+            *(label_text(rows[name][i].as_py()) for name in words[-2:]),
             share(float(error[i])),
             "yes" if rows["kept"][i].as_py() else "no",
         ]
