@@ -119,3 +119,14 @@ def test_a_row_that_is_left_out_does_not_count_against_its_class():
     bias = (found.loo_loss - losses).mean()
     assert bias > 0.01
     assert abs((found.loo_loss + effect - losses).mean()) < 0.1 * bias
+
+
+def test_of_many_training_rows_some_are_enough():
+    rows = make_rows(n=900, d=4, classes=2)
+    train, validation = rows.take(np.arange(700)), rows.take(np.arange(700, 900))
+    fitted = LogisticRegression(C=1.0).fit(train)
+    found = influence_at(fitted.curvature(train), train, validation, adopt_solver("direct"))
+    index = np.linspace(0, 699, 250).astype(np.int64)
+    right = compared(found.loo_loss[index], fitted.losses(validation))
+    some = check_validation(fitted, found, Norms(check_rows=250, check_shares=100))
+    assert some.p_value == pytest.approx(right.p_value, rel=1e-9)

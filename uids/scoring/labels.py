@@ -31,7 +31,7 @@ LEAST, MOST = 1e-4, 0.9  # bounds of the share of wrong labels
 LIKELY = 0.5  # probability beyond which a label counts as wrong, and another is suggested
 STEPS = 100  # of expectation maximisation
 SETTLED = 1e-6  # change of T at which it has settled
-SAMPLE = 50_000  # rows, evenly spread, that T is found from: it has few numbers, and many steps
+SAMPLE = 20_000  # rows, evenly spread, that T is found from: it has few numbers, and many steps
 
 
 @dataclass(frozen=True)

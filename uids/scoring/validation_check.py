@@ -48,7 +48,10 @@ def check_validation(full: Fitted, influence: Influence, tuning: Norms = NORMS) 
     curvature = influence.curvature
     if not curvature.linear:
         return untested("this model has no leave-one-out losses")
-    influence = replace(influence, tuning=tuning)
+    train, n = influence.train, len(influence.train)
+    if n > tuning.check_rows:
+        train = train.take(np.linspace(0, n - 1, tuning.check_rows).astype(np.int64))
+    influence = replace(influence, tuning=tuning, train=train)
     plan = influence.leverage_plan
     if plan.work > max(tuning.check_work, tuning.check_products * curvature.product_work):
         return untested(f"leave-one-out losses take too long; {plan.sentence}")

@@ -210,6 +210,8 @@ class Norms:
     check_products: int = 200
     # Training rows beyond which one more or less in its class does not matter to that test.
     check_shares: int = 10_000
+    # Training rows, evenly spread, whose losses are enough for it.
+    check_rows: int = 20_000
 
 
 @dataclass(frozen=True)
