@@ -31,6 +31,7 @@ LEAST, MOST = 1e-4, 0.9  # bounds of the share of wrong labels
 LIKELY = 0.5  # probability beyond which a label counts as wrong, and another is suggested
 STEPS = 100  # of expectation maximisation
 SETTLED = 1e-6  # change of T at which it has settled
+BLOCK = 2**18  # rows whose posteriors are made at once
 SAMPLE = 20_000  # rows, evenly spread, that T is found from: it has few numbers, and many steps
 
 
@@ -54,11 +55,19 @@ class LabelAudit:
 def audit_labels(P: Array, y: Classes) -> LabelAudit:
     """From the probabilities (n, K) of a reference model and the labels as they are."""
     n = len(y)
-    P = np.clip(P, np.finfo(float).tiny, None)
     T, by_class = noise_of(*((P, y) if n <= SAMPLE else spread(P, y)))
-    Q = posterior(P, y, T)
-    error = 1 - Q[np.arange(n), y]
-    return LabelAudit(error, suggest(Q, y, error), T, by_class)
+    error, suggested = np.empty(n), np.empty(n, dtype=np.int64)
+    for first in range(0, n, BLOCK):
+        rows = slice(first, first + BLOCK)
+        Q, own = posterior(possible(P[rows]), y[rows], T), y[rows]
+        error[rows] = 1 - Q[np.arange(len(own)), own]
+        suggested[rows] = suggest(Q, own, error[rows])
+    return LabelAudit(error, suggested, T, by_class)
+
+
+def possible(P: Array) -> Array:
+    """No probability is 0."""
+    return np.clip(P, np.finfo(float).tiny, None)
 
 
 def spread(P: Array, y: Classes) -> tuple[Array, Classes]:
@@ -68,7 +77,7 @@ def spread(P: Array, y: Classes) -> tuple[Array, Classes]:
 
 def noise_of(P: Array, y: Classes) -> tuple[Array, bool]:
     """T, and whether it is free."""
-    n, K = P.shape
+    (n, K), P = P.shape, possible(P)
     equal, freely = fit_uniform(P, y), fit_free(P, y)
     gain = likelihood(P, y, freely) - likelihood(P, y, equal)
     by_class = bool(gain > 0.5 * (K * (K - 1) - 1) * np.log(n))
