@@ -50,7 +50,7 @@ def tuned_words(tuned: Candidate | None) -> str:
 
 def compared(contest: Contest, measure: str, judges: str, tuned: str = "") -> Conclusion:
     """Which of the models to use, and how sure that is: paired t intervals over the rows of the
-    difference to the best one, 95 % for all of them together.
+    differences of a model to the others, 95 % for all of these together.
 
     ``use`` is the plainest of which no other is better beyond chance; ``against`` is what it is
     compared with: the best of those plainer, or for the plainest the best of the others.
