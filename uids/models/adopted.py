@@ -17,7 +17,7 @@ from uids.backends import Array, handed, some
 from uids.backends.handed import all_finite
 from uids.errors import Blame, ComponentError
 from uids.models.blamed_forms import BlamedForms
-from uids.models.model import LOGLOSS, Curvature, Objective, RowForms
+from uids.models.model import GLANCE, LOGLOSS, Curvature, Objective, RowForms
 from uids.models.rows import Rows
 from uids.models.scikit_learn import taken_over
 from uids.registry import REGISTRIES, Chosen, ask
@@ -249,6 +249,17 @@ class AdoptedModel:
         component, blame = self.chosen.component, self.chosen.blame
         rougher = ask(component, "rough", blame, lambda: component)
         return AdoptedModel(self.chosen.replaced(rougher))
+
+    def glance(self) -> AdoptedModel:
+        """The same model for fits that only tell which labels are unlikely."""
+        rough = self.rough()
+        component = rough.chosen.component
+        settable = {field.name for field in dataclasses.fields(component) if field.init}
+        if "tol" not in settable or not 0 < component.tol < GLANCE:
+            return rough
+        with self.chosen.blame:
+            changed = dataclasses.replace(component, tol=GLANCE)
+        return AdoptedModel(self.chosen.replaced(changed))
 
 
 def choose_model(model: Any, fields: Mapping[str, Any] | None = None) -> Chosen:

@@ -93,10 +93,10 @@ def paired(values: Array, others: Array, measure: str) -> PairedDifference:
 def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitted]:
     """The models that drop nothing, by their names; those that can be fitted."""
     full, model = decided.full, decided.plain_model
-    rough = model.rough()
+    rough, near = model.rough(), decided.near(model.C, 1.0)
     models = {
         "full": full,
-        "full_plus_validation": fit_with(rough, loaded.train, loaded.validation, None, 1.0, full),
+        "full_plus_validation": fit_with(rough, loaded.train, loaded.validation, None, 1.0, near),
     }
     try:
         models["validation"] = rough.fit(loaded.validation, start=full)
@@ -108,7 +108,12 @@ def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitte
     if tuned is not None:
         at = rough if tuned.C is None else rough.at_C(tuned.C)
         models["tuned_full_plus_validation"] = fit_with(
-            at, loaded.train, loaded.validation, None, tuned.weight, full
+            at,
+            loaded.train,
+            loaded.validation,
+            None,
+            tuned.weight,
+            decided.near(at.C, tuned.weight),
         )
     return models
 

@@ -28,6 +28,16 @@ AUDIT_WEIGHT = 5.0
 
 
 @dataclass(frozen=True)
+class Audit:
+    """The model by which labels are audited: of all training rows, and of the validation rows with
+    this weight."""
+
+    model: AdoptedModel
+    weight: float
+    fitted: AdoptedFitted
+
+
+@dataclass(frozen=True)
 class Decided:
     """The models that drop nothing, and how rows are to be kept and the last model to be made."""
 
@@ -44,6 +54,7 @@ class Decided:
     labels: LabelAudit | None  # of classes
     probability: Array  # π of each training row
     gradient_bound: float | None
+    audit: Audit | None
     selection: Selection | None  # where something was left to choose
     tuned: Candidate | None  # C and weight of the best that drops nothing, where it was looked for
 
@@ -69,6 +80,13 @@ class Decided:
         """Whether rows are dropped by what trusts the validation rows, which look no cleaner."""
         drops = self.ratio < 1 and self.sampler.needs_trusted_rows
         return drops and self.plain.check.cleaner is False
+
+    def near(self, C: float | str | None, weight: float) -> AdoptedFitted:
+        """Where a fit of all rows begins: at the audit's model where that is of the same rows."""
+        audit = self.audit
+        if audit is not None and (audit.model.C, audit.weight) == (C, weight):
+            return audit.fitted
+        return self.scored.full if C == self.model.C else self.full
 
     @property
     def phi(self) -> Array:
@@ -108,8 +126,8 @@ def decide(
     if selection is not None and is_tuning(candidate, begun):
         tuned = candidate
     with clock.stage("influence"):
-        audited = reference(model, scored, loaded, audit_weight(plain, candidate))
-        scores = scored.scores(audited)
+        audit = reference(model, scored, loaded, audit_weight(plain, candidate))
+        scores = scored.scores(None if audit is None else audit.fitted)
         labels = scores.labels if loaded.train.classes else None
     with clock.stage("sample"):
         sampler = sampler_of(candidate, scores)
@@ -128,6 +146,7 @@ def decide(
         labels,
         probability,
         bound,
+        audit,
         selection,
         tuned,
     )
@@ -200,13 +219,14 @@ def audit_weight(plain: Scored, candidate: Candidate) -> float:
 
 def reference(
     model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float
-) -> AdoptedFitted | None:
+) -> Audit | None:
     """The model of all rows, by which a label can be told to be unlikely; of linear models only:
     others take long, and then θ̂ has to do."""
     if not scored.influence.curvature.linear:
         return None
-    rough = model.rough()
-    return fit_with(rough, loaded.train, loaded.validation, None, weight, scored.full)
+    train, validation = loaded.train, loaded.validation
+    fitted = fit_with(model.glance(), train, validation, None, weight, scored.full)
+    return Audit(model, weight, fitted)
 
 
 def worth_tuning(

@@ -68,6 +68,7 @@ def full_final(loaded: Loaded, decided: Decided) -> AdoptedFitted | None:
     if decided.final == "full":
         return decided.scored.full
     if decided.final == "full+validation":
-        full, weight = decided.scored.full, decided.weight
-        return fit_with(decided.model, loaded.train, loaded.validation, None, weight, full)
+        model, weight = decided.model, decided.weight
+        near = decided.near(model.C, weight)
+        return fit_with(model, loaded.train, loaded.validation, None, weight, near)
     return None

@@ -47,6 +47,7 @@ HOOKS: tuple[Hook, ...] = (
             "untrained": "(rows) → Fitted before training; without it --plan says less",
             "trained": "(rows, labels) → Fitted | None: the fit that it was handed in with",
             "C": "field: float | str, with 'auto' left to cross-fitting",
+            "tol": "field: float, the largest gradient of a fit; the audit of labels takes 1e-5",
             "loss_name": "class attribute: what its loss is called in tables; else logloss",
             "continuous": "class attribute: y are numbers, and there are no classes; else false",
             "nested_entries": "() → entries of other registries that its fields name",

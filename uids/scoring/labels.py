@@ -121,12 +121,17 @@ def fit_uniform(P: Array, y: Classes) -> Array:
 
 
 def fit_free(P: Array, y: Classes) -> Array:
-    """With one imaginary row a class that was labelled as at the start: no entry of T becomes 0."""
+    """With one imaginary row a class that was labelled as at the start: no entry of T becomes 0.
+
+    The sum of q_i(k) over the rows with label l is T[k, l] Σ_i p_i(k) / d_i, with d_i the sum over k
+    of p_i(k) T[k, l]: two products with the rows of each label, and no posterior of single rows.
+    """
     K = P.shape[1]
     first = T = uniform(START, K)
-    labels = np.eye(K)[y]
+    given = [P[y == label] for label in range(K)]
     for _ in range(STEPS):
-        counts = posterior(P, y, T).T @ labels + first
+        sums = [rows.T @ (1 / (rows @ T[:, label])) for label, rows in enumerate(given)]
+        counts = T * np.column_stack(sums) + first
         before, T = T, counts / counts.sum(axis=1, keepdims=True)
         if np.abs(T - before).max() < SETTLED:
             break
