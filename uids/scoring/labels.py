@@ -18,6 +18,7 @@ No trusted rows are needed: they only make the reference model better.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ import numpy.typing as npt
 from uids.backends import Array
 
 Classes = npt.NDArray[np.int64]
+SmallClasses = npt.NDArray[np.unsignedinteger[Any]]  # in a byte or two: a run holds on to them
 
 START = 0.2  # share of wrong labels at which the search for T begins
 LEAST, MOST = 1e-4, 0.9  # bounds of the share of wrong labels
@@ -42,7 +44,7 @@ class LabelAudit:
     ``transition`` T, and ``by_class`` whether T is free."""
 
     error: Array
-    suggested: Classes
+    suggested: SmallClasses
     transition: Array
     by_class: bool
 
@@ -56,7 +58,7 @@ def audit_labels(P: Array, y: Classes) -> LabelAudit:
     """From the probabilities (n, K) of a reference model and the labels as they are."""
     n = len(y)
     T, by_class = noise_of(*((P, y) if n <= SAMPLE else spread(P, y)))
-    error, suggested = np.empty(n), np.empty(n, dtype=np.int64)
+    error, suggested = np.empty(n), np.empty(n, dtype=np.min_scalar_type(P.shape[1] - 1))
     for first in range(0, n, BLOCK):
         rows = slice(first, first + BLOCK)
         Q, own = posterior(possible(P[rows]), y[rows], T), y[rows]
