@@ -10,6 +10,7 @@ from problems import make_rows
 import uids
 from uids.backends import adopt
 from uids.models import Rows
+from uids.models.adopted import adopt_fitted, adopt_model
 from uids.models.logreg import LogisticRegression
 from uids.scoring.influence import influence_at
 from uids.scoring.leverage import LeveragePlan
@@ -157,7 +158,7 @@ def test_wide_text_is_checked_for_clean_validation_rows():
     full = LogisticRegression().fit(train)
     found = influence_at(full.curvature(train), train, validation, adopt_solver("auto"))
     assert found.leverage_plan.how == "rows"
-    assert check_validation(full, found).p_value is not None
+    assert check_validation(adopt_model("logreg"), adopt_fitted(full), found).p_value is not None
 
 
 def test_norms_of_a_network_are_exact_whatever_the_solver_is():

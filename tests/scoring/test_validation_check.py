@@ -1,16 +1,22 @@
 """Whether the validation rows are cleaner: on made-up losses, and on labels that were flipped."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import make_rows
 from scipy.stats import ttest_ind
 
 import uids
+from uids.models.adopted import adopt_fitted, adopt_model
 from uids.models.logreg import LogisticRegression
 from uids.scoring.influence import influence_at
-from uids.scoring.validation_check import check_validation, compared, share_effect
+from uids.scoring.own_kind import own_losses
+from uids.scoring.validation_check import check_validation, compared, left_out, share_effect
 from uids.solvers.adopted import adopt_solver
 from uids.system.tuning import Norms
+
+MODEL = adopt_model("logreg")
 
 
 def test_it_is_welchs_test():
@@ -64,7 +70,7 @@ def test_the_training_losses_themselves_would_hide_it():
     scored = influence_at(full.curvature(rows), rows, judges, adopt_solver("direct"))
     assert full.losses(rows).mean() < full.losses(judges).mean()
     assert scored.loo_loss.mean() > full.losses(judges).mean()
-    assert check_validation(full, scored).p_value < 0.5
+    assert check_validation(MODEL, adopt_fitted(full), scored).p_value < 0.5
 
 
 def make(X, y):
@@ -78,13 +84,15 @@ def test_what_would_take_long_or_cannot_be_had_is_not_tested():
     rows = make_rows()
     full = LogisticRegression().fit(rows)
     scored = influence_at(full.curvature(rows), rows, rows, adopt_solver("cg"))
-    check = check_validation(full, scored, Norms(check_work=10.0, check_products=0))
+    check = check_validation(
+        MODEL, adopt_fitted(full), scored, Norms(check_work=10.0, check_products=0)
+    )
     assert check.cleaner is None
     assert check.p_value is None
     assert (
         "not tested: leave-one-out losses take too long; 60 rows × 5 parameters" in check.sentence
     )
-    assert check_validation(full, scored).cleaner is not None
+    assert check_validation(MODEL, adopt_fitted(full), scored).cleaner is not None
 
 
 def test_another_model_has_no_leave_one_out_losses():
@@ -128,5 +136,88 @@ def test_of_many_training_rows_some_are_enough():
     found = influence_at(fitted.curvature(train), train, validation, adopt_solver("direct"))
     index = np.linspace(0, 699, 250).astype(np.int64)
     right = compared(found.loo_loss[index], fitted.losses(validation))
-    some = check_validation(fitted, found, Norms(check_rows=250, check_shares=100))
+    some = check_validation(
+        MODEL, adopt_fitted(fitted), found, Norms(check_rows=250, check_shares=100)
+    )
     assert some.p_value == pytest.approx(right.p_value, rel=1e-9)
+
+
+def kinds(noise, apart, seed=0, n=600, m=300):
+    """Validation rows of the other side of the space, where labels follow from another feature:
+    (train, validation), of whose training labels a share is wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n + m, 6))
+    X[:, 0] = np.abs(X[:, 0]) * np.where(np.arange(n + m) < n, 1, -1) if apart else X[:, 0]
+    turned = (X[:, 0] < 0) & apart
+    signal = np.where(turned, X[:, 2], X[:, 1])
+    y = (3 * signal + rng.logistic(size=n + m) > 0).astype(int)
+    wrong = (rng.random(n + m) < noise) & (np.arange(n + m) < n)
+    y = np.where(wrong, 1 - y, y)
+    return make(X[:n], y[:n]), make(X[n:], y[n:])
+
+
+def scored_by(full, train, validation):
+    return influence_at(full.curvature(train), train, validation, adopt_solver("auto"))
+
+
+def checked(train, validation):
+    full = MODEL.fit(train)
+    return check_validation(MODEL, full, scored_by(full, train, validation))
+
+
+def test_rows_of_another_kind_are_judged_by_models_of_their_own():
+    """Where validation rows are hard for θ̂, wrong training labels show all the same."""
+    noisy, clean = (checked(*kinds(noise, apart=True)) for noise in (0.25, 0.0))
+    assert noisy.another_kind
+    assert noisy.cleaner
+    assert "each by a model of its own kind" in noisy.sentence
+    assert clean.another_kind
+    assert not clean.cleaner
+    assert not replace(clean, p_value=0.5).alike
+
+
+def test_under_the_model_of_the_training_rows_it_would_not_have_shown():
+    train, validation = kinds(0.25, apart=True)
+    full = MODEL.fit(train)
+    found = scored_by(full, train, validation)
+    assert not compared(found.loo_loss, full.losses(validation)).cleaner
+
+
+def test_rows_of_one_kind_are_seldom_told_apart():
+    found = [checked(*kinds(0.25, apart=False, seed=seed)) for seed in range(20)]
+    assert not any(each.another_kind for each in found)
+    assert all(each.cleaner for each in found)
+
+
+def test_models_of_their_own_are_of_as_many_rows_and_judge_none_that_they_have_seen():
+    train, validation = kinds(0.0, apart=True)
+    found = scored_by(MODEL.fit(train), train, validation)
+    losses, others = own_losses(MODEL, found, left_out)
+    assert (len(losses), len(others)) == (600, 300)
+    index = np.linspace(0, 599, 300).astype(int)
+    own = MODEL.fit(train.take(index))
+    rest = np.setdiff1d(np.arange(600), index)
+    np.testing.assert_allclose(losses[rest], own.losses(train.take(rest)), atol=1e-5)
+    for i in (0, 150, 299):
+        without = MODEL.fit(validation.take(np.delete(np.arange(300), i)))
+        alone = without.losses(validation.take(np.array([i])))[0]
+        assert others[i] == pytest.approx(alone, abs=0.01)
+
+
+def test_with_more_parameters_than_rows_a_larger_c_shows_wrong_labels():
+    """At C = 0.1 a model of 120 rows and 3,000 weak features has learnt next to nothing."""
+    found = at_once = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((240, 3000)) / np.sqrt(3000)
+        y = np.arange(240) % 2
+        X[:, :40] += 0.02 * np.where(y, 1, -1)[:, None]
+        noisy = np.where(rng.random(240) < 0.2, 1 - y, y)
+        train, validation = make(X[:120], noisy[:120]), make(X[120:], y[120:])
+        check, full = checked(train, validation), MODEL.fit(train)
+        assert "left out at C = 10, p" in check.sentence
+        found += check.cleaner
+        losses = left_out(scored_by(full, train, validation))
+        at_once += compared(losses, full.losses(validation)).cleaner
+    assert found == 8
+    assert at_once <= 4

@@ -217,9 +217,7 @@ def audit_weight(plain: Scored, candidate: Candidate) -> float:
     return max(AUDIT_WEIGHT, candidate.weight) if plain.check.cleaner else 1.0
 
 
-def reference(
-    model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float
-) -> Audit | None:
+def reference(model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float) -> Audit | None:
     """The model of all rows, by which a label can be told to be unlikely; of linear models only:
     others take long, and then θ̂ has to do."""
     if not scored.influence.curvature.linear:

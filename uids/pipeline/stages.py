@@ -158,7 +158,7 @@ def fit_and_score(
         influence = replace(
             influence, labels=loaded.labels, features=loaded.features, units=loaded.units
         )
-        check = known.check if known else check_validation(full, influence)
+        check = known.check if known else check_validation(model, full, influence)
         if known is None:
             fit_cache.save(path, full.theta, influence, check)
     cache = "hit" if known else "off" if path is None else "miss"

@@ -125,8 +125,8 @@ def fit_uniform(P: Array, y: Classes) -> Array:
 def fit_free(P: Array, y: Classes) -> Array:
     """With one imaginary row a class that was labelled as at the start: no entry of T becomes 0.
 
-    The sum of q_i(k) over the rows with label l is T[k, l] Σ_i p_i(k) / d_i, with d_i the sum over k
-    of p_i(k) T[k, l]: two products with the rows of each label, and no posterior of single rows.
+    The sum of q_i(k) over the rows with label l is T[k, l] Σ_i p_i(k) / d_i, with d_i the sum over
+    k of p_i(k) T[k, l]: two products with the rows of each label, no posterior of single rows.
     """
     K = P.shape[1]
     first = T = uniform(START, K)
