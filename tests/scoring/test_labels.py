@@ -100,3 +100,32 @@ def test_of_many_rows_the_noise_is_found_from_some(monkeypatch):
     assert len(some.error) == 6000
     assert some.transition == pytest.approx(whole.transition, abs=0.05)
     assert np.corrcoef(some.error, whole.error)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("dataset", ["breast_cancer", "digits"])
+def test_a_glance_is_enough_for_the_audit(dataset, monkeypatch):
+    """As if the reference model were fitted to the last digit."""
+    glanced = uids.run(dataset, noise=0.2, repeats=1, cache=False)
+    monkeypatch.setattr("uids.models.adopted.GLANCE", 1e-9)
+    exact = uids.run(dataset, noise=0.2, repeats=1, cache=False)
+    assert glanced.label_error != pytest.approx(exact.label_error, abs=1e-12)
+    assert glanced.label_error == pytest.approx(exact.label_error, abs=2e-3)
+
+
+def test_a_model_with_the_validation_rows_begins_at_the_audits(monkeypatch):
+    """Where that is of the same rows and the same C; the same model comes of it."""
+    from uids.models import AdoptedModel
+
+    fit, starts = AdoptedModel.fit, []
+
+    def watched(self, rows, weights=None, start=None):
+        fitted = fit(self, rows, weights, start)
+        starts.append((len(rows), weights is None, start, fitted))
+        return fitted
+
+    monkeypatch.setattr(AdoptedModel, "fit", watched)
+    result = uids.run(noise=0.2, noise_kind="both", split={"test": 0.2}, repeats=1, cache=False)
+    assert result.metrics["validation_check"]["cleaner"] is False
+    whole = [each for each in starts if each[0] == max(size for size, *_ in starts) and each[1]]
+    audit, baseline = whole[:2]
+    assert baseline[2] is audit[3]
