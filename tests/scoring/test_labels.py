@@ -112,20 +112,33 @@ def test_a_glance_is_enough_for_the_audit(dataset, monkeypatch):
     assert glanced.label_error == pytest.approx(exact.label_error, abs=2e-3)
 
 
-def test_a_model_with_the_validation_rows_begins_at_the_audits(monkeypatch):
-    """Where that is of the same rows and the same C; the same model comes of it."""
+def fits_of_all_rows(monkeypatch, **asked):
+    """(tol, start, model) of each, unweighted."""
     from uids.models import AdoptedModel
 
-    fit, starts = AdoptedModel.fit, []
+    fit, seen = AdoptedModel.fit, []
 
     def watched(self, rows, weights=None, start=None):
         fitted = fit(self, rows, weights, start)
-        starts.append((len(rows), weights is None, start, fitted))
+        seen.append((len(rows), weights is None, self.chosen.component.tol, start, fitted))
         return fitted
 
     monkeypatch.setattr(AdoptedModel, "fit", watched)
-    result = uids.run(noise=0.2, noise_kind="both", split={"test": 0.2}, repeats=1, cache=False)
+    result = uids.run(noise=0.2, noise_kind="both", repeats=1, cache=False, **asked)
+    monkeypatch.undo()
     assert result.metrics["validation_check"]["cleaner"] is False
-    whole = [each for each in starts if each[0] == max(size for size, *_ in starts) and each[1]]
-    audit, baseline = whole[:2]
-    assert baseline[2] is audit[3]
+    rows = max(each[0] for each in seen)
+    return [each[2:] for each in seen if each[0] == rows and each[1]]
+
+
+def test_the_model_of_the_audit_is_that_to_compare_with_where_it_is_the_same(monkeypatch):
+    """It is then fitted as closely as the others that are compared, and once."""
+    found = fits_of_all_rows(monkeypatch, split={"test": 0.2}, ratio=0.9)
+    assert [tol for tol, *_ in found] == [1e-6]
+
+
+def test_a_last_model_of_all_rows_begins_at_the_audits(monkeypatch):
+    """Which is but glanced at where no other is compared with it."""
+    audit, last = fits_of_all_rows(monkeypatch, split={"test": 0}, final="full+validation")
+    assert (audit[0], last[0]) == (1e-5, 1e-9)
+    assert last[1] is audit[2]

@@ -42,6 +42,15 @@ class AdoptedBackend:
             matrix = backend.matrix(X if self.guard.blame.trusted else untouchable(X))
         return matrix if self.guard.blame.trusted else GuardedMatrix(matrix, self.guard)
 
+    def settled(self, X: Any) -> AdoptedBackend:
+        """What has a choice has made it, by the X that has the training rows."""
+        self.refuse(X)
+        backend = self.chosen.component
+        if not isinstance(backend, Backend):
+            return self
+        with self.chosen.blame:
+            return AdoptedBackend(self.chosen.replaced(backend.settled(X)))
+
     def refuse(self, X: object) -> None:
         """What lies elsewhere, unless this backend takes it."""
         if not isinstance(X, Elsewhere):

@@ -18,6 +18,10 @@ class Backend(ABC):
         """Whether ``matrix`` takes rows that a data set has left where they lie."""
         return False
 
+    def settled(self, X: Any) -> Backend:
+        """The backend of all other rows of a run whose training rows are in X."""
+        return self
+
     def plan(self, X: Any) -> str:
         """Which matrix that would be and why, where there is a choice; nothing is made."""
         return ""

@@ -22,7 +22,6 @@ from uids.pipeline.metrics import Baseline, PairedDifference, PlainMeasures
 from uids.pipeline.stages import Loaded
 from uids.selection.candidate import HeldOut
 from uids.selection.measures import OF_CLASSES, loss_key, measures_of
-from uids.selection.trials import fit_with
 from uids.system.statistics import standard_error, t_interval
 
 LEVEL = 0.05  # how often an interval of a difference misses it
@@ -93,28 +92,17 @@ def paired(values: Array, others: Array, measure: str) -> PairedDifference:
 def without_dropping(loaded: Loaded, decided: Decided) -> dict[str, AdoptedFitted]:
     """The models that drop nothing, by their names; those that can be fitted."""
     full, model = decided.full, decided.plain_model
-    rough, near = model.rough(), decided.near(model.C, 1.0)
-    models = {
-        "full": full,
-        "full_plus_validation": fit_with(rough, loaded.train, loaded.validation, None, 1.0, near),
-    }
+    models = {"full": full, "full_plus_validation": decided.of_all(loaded, model, 1.0)}
     try:
-        models["validation"] = rough.fit(loaded.validation, start=full)
+        models["validation"] = model.rough().fit(loaded.validation, start=full)
     except ComponentError:
         raise
     except UidsError:
         pass  # no row of some class
     tuned = decided.tuned
     if tuned is not None:
-        at = rough if tuned.C is None else rough.at_C(tuned.C)
-        models["tuned_full_plus_validation"] = fit_with(
-            at,
-            loaded.train,
-            loaded.validation,
-            None,
-            tuned.weight,
-            decided.near(at.C, tuned.weight),
-        )
+        at = model if tuned.C is None else model.at_C(tuned.C)
+        models["tuned_full_plus_validation"] = decided.of_all(loaded, at, tuned.weight)
     return models
 
 

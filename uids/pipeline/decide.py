@@ -30,11 +30,12 @@ AUDIT_WEIGHT = 5.0
 @dataclass(frozen=True)
 class Audit:
     """The model by which labels are audited: of all training rows, and of the validation rows with
-    this weight."""
+    this weight. ``compared``: whether it is one of those that are compared, too."""
 
     model: AdoptedModel
     weight: float
     fitted: AdoptedFitted
+    compared: bool
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,22 @@ class Decided:
         drops = self.ratio < 1 and self.sampler.needs_trusted_rows
         return drops and self.plain.check.cleaner is False
 
-    def near(self, C: float | str | None, weight: float) -> AdoptedFitted:
-        """Where a fit of all rows begins: at the audit's model where that is of the same rows."""
+    def of_all(self, loaded: Loaded, model: AdoptedModel, weight: float) -> AdoptedFitted:
+        """The model of all rows, where the validation rows have this weight, to be compared: the
+        audit's, where it is that."""
         audit = self.audit
-        if audit is not None and (audit.model.C, audit.weight) == (C, weight):
+        same = audit is not None and (audit.model.C, audit.weight) == (model.C, weight)
+        if audit is not None and same and audit.compared:
             return audit.fitted
-        return self.scored.full if C == self.model.C else self.full
+        return self.fit_all(loaded, model.rough(), weight)
+
+    def fit_all(self, loaded: Loaded, model: AdoptedModel, weight: float) -> AdoptedFitted:
+        """The same fitted, from the nearest model that there is."""
+        audit = self.audit
+        near = self.scored.full if model.C == self.model.C else self.full
+        if audit is not None and (audit.model.C, audit.weight) == (model.C, weight):
+            near = audit.fitted
+        return fit_with(model, loaded.train, loaded.validation, None, weight, near)
 
     @property
     def phi(self) -> Array:
@@ -126,7 +137,9 @@ def decide(
     if selection is not None and is_tuning(candidate, begun):
         tuned = candidate
     with clock.stage("influence"):
-        audit = reference(model, scored, loaded, audit_weight(plain, candidate))
+        weight = audit_weight(plain, candidate)
+        compared = loaded.test is not None and (model.C, weight) in rivals(begun.model, tuned)
+        audit = reference(model, scored, loaded, weight, compared)
         scores = scored.scores(None if audit is None else audit.fitted)
         labels = scores.labels if loaded.train.classes else None
     with clock.stage("sample"):
@@ -217,14 +230,25 @@ def audit_weight(plain: Scored, candidate: Candidate) -> float:
     return max(AUDIT_WEIGHT, candidate.weight) if plain.check.cleaner else 1.0
 
 
-def reference(model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float) -> Audit | None:
+def rivals(plain: AdoptedModel, tuned: Candidate | None) -> list[tuple[float | str | None, float]]:
+    """C and the weight of the validation rows of the models of all rows that are compared."""
+    found = [(plain.C, 1.0)]
+    if tuned is not None:
+        found.append((tuned.C or plain.C, tuned.weight))
+    return found
+
+
+def reference(
+    model: AdoptedModel, scored: Scored, loaded: Loaded, weight: float, compared: bool
+) -> Audit | None:
     """The model of all rows, by which a label can be told to be unlikely; of linear models only:
     others take long, and then θ̂ has to do."""
     if not scored.influence.curvature.linear:
         return None
     train, validation = loaded.train, loaded.validation
-    fitted = fit_with(model.glance(), train, validation, None, weight, scored.full)
-    return Audit(model, weight, fitted)
+    fitting = model.rough() if compared else model.glance()
+    fitted = fit_with(fitting, train, validation, None, weight, scored.full)
+    return Audit(model, weight, fitted, compared)
 
 
 def worth_tuning(

@@ -68,7 +68,5 @@ def full_final(loaded: Loaded, decided: Decided) -> AdoptedFitted | None:
     if decided.final == "full":
         return decided.scored.full
     if decided.final == "full+validation":
-        model, weight = decided.model, decided.weight
-        near = decided.near(model.C, weight)
-        return fit_with(model, loaded.train, loaded.validation, None, weight, near)
+        return decided.fit_all(loaded, decided.model, decided.weight)
     return None

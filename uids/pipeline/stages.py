@@ -102,10 +102,11 @@ def rows_of(
     """Training, validation and test rows through the backend: one matrix for each source, of which
     the parts are views, or copies where the backend has none. ``trial``: see ``Matrix.prepare``."""
     matrices: dict[str, Matrix] = {}
+    settled = backend.settled(shares.sources[shares.train.origin])
 
     def rows(part: Part) -> Rows:
         if part.origin not in matrices:
-            matrices[part.origin] = backend.matrix(shares.sources[part.origin])
+            matrices[part.origin] = settled.matrix(shares.sources[part.origin])
         X = matrices[part.origin].rows(part.row)
         X.prepare(trial)  # what cannot be made is told before the fit
         return Rows(X, part.y, len(shares.labels))

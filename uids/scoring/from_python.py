@@ -100,8 +100,9 @@ def rows_of(
     data = data if steps is None else steps.encoded(data)
     data = check(replace(data, features=features), "train")
     labels, y, parts = numbered(data) if continuous else encode(data)
-    rows = Rows(backend.matrix(data.X), y, len(labels))
-    judges = backend.matrix(data.sources["validation"])
+    settled = backend.settled(data.X)
+    rows = Rows(settled.matrix(data.X), y, len(labels))
+    judges = settled.matrix(data.sources["validation"])
     return rows, Rows(judges, parts["validation"].y, len(labels)), labels
 
 
