@@ -42,7 +42,7 @@ class AdoptedBackend:
             matrix = backend.matrix(X if self.guard.blame.trusted else untouchable(X))
         return matrix if self.guard.blame.trusted else GuardedMatrix(matrix, self.guard)
 
-    def settled(self, X: Any) -> AdoptedBackend:
+    def settled(self, X: object) -> AdoptedBackend:
         """What has a choice has made it, by the X that has the training rows."""
         self.refuse(X)
         backend = self.chosen.component

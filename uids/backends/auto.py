@@ -21,7 +21,7 @@ class Auto(Backend):
     def matrix(self, X: Any) -> Matrix:
         return choose(X)[0].matrix(X)
 
-    def settled(self, X: Any) -> Backend:
+    def settled(self, X: object) -> Backend:
         """Loops that are loaded pay for a few validation rows, too."""
         return choose(X)[0]
 

@@ -18,7 +18,7 @@ class Backend(ABC):
         """Whether ``matrix`` takes rows that a data set has left where they lie."""
         return False
 
-    def settled(self, X: Any) -> Backend:
+    def settled(self, X: object) -> Backend:
         """The backend of all other rows of a run whose training rows are in X."""
         return self
 

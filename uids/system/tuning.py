@@ -145,6 +145,10 @@ class Newton:
     dense_work: float = 4e8
     # Parameters up to which it does so for sparse X, whose products with H are far cheaper.
     dense_sparse: int = 200
+    # Iterations that must cost no more than half of another factor, for the one that there is to
+    # precondition them: the walk of news20 then takes half of the time; with 4, that of covtype
+    # took a third more.
+    factor_fewest: int = 8
     # A tall problem starts from one row in as many.
     glimpse: int = 16
     # Rows for each parameter that the glimpse must still have.

@@ -168,7 +168,7 @@ def test_data_of_uneven_size_are_fitted_and_solved_for_all_the_same(monkeypatch,
 def test_a_step_that_fails_by_every_way_is_the_end(monkeypatch):
     """Where small data are factorised after a step by the dual, that step is not blamed again."""
     ways = iter([None, np.zeros(D), np.zeros(D)])  # by the dual, then twice along no direction
-    monkeypatch.setattr(newton, "factorised", lambda curvature, gradient, tuning: next(ways))
+    monkeypatch.setattr(newton.FactorStep, "solve", lambda *given: next(ways))
     at = FittedLogistic(np.zeros(D), 2, 1.0, False)
     found = newton.minimise(at, text(), None, 1e-12, 100)
     assert found.steps == 1

@@ -14,10 +14,11 @@ import numpy as np
 
 from uids.backends import Array
 from uids.errors import UidsError
+from uids.models.logistic.factor import FactorStep
 from uids.models.logistic.line_search import ROUNDING
 from uids.models.logistic.point import Point
 from uids.models.logistic.scored import FittedLinear
-from uids.models.logistic.step import Step, factorised
+from uids.models.logistic.step import Step
 from uids.models.rows import Rows
 from uids.system.progress import Steps
 from uids.system.threads import one_blas_thread
@@ -79,11 +80,11 @@ def _descend(point: Point, target: float, max_iter: int, tuning: Newton) -> tupl
     """Steps until ``target``, in place on ``point``: how many, and how many products with H."""
     count = stuck = 0
     step = Step(tuning.near if point.theta.any() else tuning.loosest, tuning)
-    progress = Steps("newton", max_iter)
+    by_factor, progress = FactorStep(tuning), Steps("newton", max_iter)
     while point.largest > target and count < max_iter and stuck < 3:
         before, largest = point.value, point.largest
         curvature = point.curvature()
-        s, U = factorised(curvature, point.gradient, tuning), None
+        s, U = by_factor.solve(curvature, point.gradient, 0.3 * target), None
         if s is None:
             s, U = step.solve(curvature, point.gradient, 0.3 * target)
         with one_blas_thread(not curvature.uses_blas(1)):

@@ -1,44 +1,17 @@
-"""The direction of a Newton step: −H⁻¹ g, exactly or roughly."""
+"""The direction of a Newton step: −H⁻¹ g, roughly."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from uids.backends import Array
-from uids.errors import UidsError
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.head import Preconditioner, cheap_head, preconditioner, suits_head
-from uids.models.logistic.point import TOO_LARGE
 from uids.models.logistic.products import peak
 from uids.solvers import Dual
 from uids.solvers.conjugate import descend
 from uids.system.threads import one_blas_thread
 from uids.system.tuning import NEWTON, Newton
-
-
-def factorised(
-    curvature: LogisticCurvature, gradient: Array, tuning: Newton = NEWTON
-) -> Array | None:
-    """−H⁻¹ g by Cholesky, for small problems; None for others, and where rounding leaves an H that
-    is not positive definite. With more rows a dense H at each step is dearer than a few products.
-    """
-    sparse = curvature.over.X.sparse
-    # Of few rows with many columns the factor is what costs: a third of the cube of their number.
-    work = curvature.size**2 * (curvature.rows + curvature.size / 3)
-    if work > tuning.dense_work:
-        return None
-    if sparse and curvature.size > tuning.dense_sparse:
-        return None
-    H = curvature.dense()
-    if not np.isfinite(H).all():
-        raise UidsError(TOO_LARGE)
-    try:
-        factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return None
-    s = cho_solve(factor, -gradient, check_finite=False)
-    return s if np.isfinite(s).all() and s @ gradient < 0 else None
 
 
 class Step:
