@@ -1,6 +1,13 @@
 """One cluster of two worker processes for all tests, which leaves nothing in this process: rows
 come here only where a test fetches them."""
 
+import json
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +18,7 @@ from sklearn.datasets import dump_svmlight_file
 from uids_dask import Dask
 from uids_dask.cluster import close_all
 
+LONGEST = 60  # seconds that anything here may take to begin or to end
 FILES = 5  # of training rows, so that the two workers have two and three
 
 
@@ -57,3 +65,44 @@ def problem(form, classes, n, seed):
     theta = np.random.default_rng(0).normal(size=(d, classes))
     y = (X @ theta + rng.gumbel(size=(n, classes))).argmax(axis=1)
     return sp.csr_matrix(X), y
+
+
+@pytest.fixture
+def strangers(tmp_path):
+    """A scheduler and a worker that nobody here has started."""
+    return partial(processes, tmp_path)
+
+
+@contextmanager
+def processes(folder, *options, port=0):
+    """(address, scheduler) of processes of their own; ``options`` of both."""
+    place = folder / "scheduler.json"
+    place.unlink(missing_ok=True)
+    cli, quiet = "distributed.cli.dask_", ["--no-dashboard", "--scheduler-file", str(place)]
+    both = [*quiet, *map(str, options)]
+    scheduler = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            f"{cli}scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            *both,
+        ],
+        stderr=subprocess.DEVNULL,
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-m", f"{cli}worker", "--no-nanny", "--nthreads", "1", *both],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + LONGEST
+        while not place.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        yield json.loads(place.read_text())["address"], scheduler
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait(LONGEST)

@@ -3,9 +3,6 @@ processes, and each fault in the middle of a solve."""
 
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,15 +11,12 @@ from uids_dask import Dask
 from uids_dask.cluster import forget
 from uids_dask.graph import Graph
 from uids_dask.libsvm import DaskLibsvm
-from uids_dask.matrix import DaskMatrix
 from uids_dask.partition import Partition
-from uids_dask.partitioned import Blocks
+from uids_dask.partitioned import Blocks, Partitioned
 
 import uids
 from uids.datasets.formats.libsvm import Libsvm
 from uids.errors import UidsError
-
-LONGEST = 60  # seconds that anything here may take to begin or to end
 
 
 def at_product(monkeypatch, number, act):
@@ -62,7 +56,7 @@ def test_a_worker_that_is_killed_in_mid_solve_changes_nothing(
     whole = Libsvm(f"{folder}/all.txt", f"{folder}/validation.txt").load()
     right = uids.influence("logreg", (whole.X, whole.y), whole.validation, backend="numba").phi
     assert np.abs(found - right).max() <= 1e-9 * np.abs(right).max()
-    client.wait_for_workers(2, timeout=LONGEST)
+    client.wait_for_workers(2, timeout=60)
     backend.cluster().look()
 
 
@@ -74,7 +68,7 @@ def test_rows_that_came_from_here_are_sent_again(backend, monkeypatch):
     pids = client.run(os.getpid)
     os.kill(pids[sorted(pids)[-1]], signal.SIGKILL)
     np.testing.assert_allclose(matrix.tdot(np.ones(60)), X.sum(axis=0), atol=1e-12)
-    client.wait_for_workers(2, timeout=LONGEST)
+    client.wait_for_workers(2, timeout=60)
     backend.cluster().look()
 
 
@@ -84,32 +78,14 @@ def test_workers_that_die_again_and_again_are_told_in_one_line(backend, monkeypa
     with pytest.raises(UidsError, match=r"died again and again.*backend.memory=") as failure:
         cluster.ask(lambda: cluster.gather([cluster.client.submit(os._exit, 1, pure=False)]))
     assert "\n" not in str(failure.value)
-    cluster.client.wait_for_workers(2, timeout=LONGEST)
+    cluster.client.wait_for_workers(2, timeout=60)
     cluster.look()
 
 
 @pytest.fixture
-def stranger(tmp_path):
-    """A scheduler and a worker that nobody here has started: processes of their own."""
-    place = tmp_path / "scheduler.json"
-    cli, quiet = "distributed.cli.dask_", ["--no-dashboard", "--scheduler-file", str(place)]
-    scheduler = subprocess.Popen(
-        [sys.executable, "-m", f"{cli}scheduler", "--host", "127.0.0.1", "--port", "0", *quiet],
-        stderr=subprocess.DEVNULL,
-    )
-    worker = subprocess.Popen(
-        [sys.executable, "-m", f"{cli}worker", "--no-nanny", "--nthreads", "1", *quiet],
-        stderr=subprocess.DEVNULL,
-    )
-    import json
-
-    until = time.monotonic() + LONGEST
-    while not place.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    yield json.loads(place.read_text())["address"], scheduler
-    for process in (scheduler, worker):
-        process.kill()
-        process.wait(LONGEST)
+def stranger(strangers):
+    with strangers() as found:
+        yield found
 
 
 def test_a_scheduler_that_goes_away_is_one_line(stranger, written, monkeypatch):
@@ -119,7 +95,7 @@ def test_a_scheduler_that_goes_away_is_one_line(stranger, written, monkeypatch):
 
     def end():
         scheduler.kill()
-        scheduler.wait(LONGEST)
+        scheduler.wait()
 
     at_product(monkeypatch, 8, end)
     with pytest.raises(UidsError, match=rf"the Dask scheduler at {address} went away") as failure:
@@ -157,7 +133,7 @@ def made(seed, height, width):
     return Partition(np.random.default_rng(seed).standard_normal((height, width)))
 
 
-def test_data_beyond_the_memory_of_each_worker(backend):
+def test_a_fit_of_data_beyond_the_memory_of_each_worker(backend):
     """576 MB in 24 partitions, for two workers of 500 MiB each, of which Python and numba take 200:
     what does not fit is on disk."""
     tight = Dask(workers=2, memory="500MiB", small=0)
@@ -171,13 +147,16 @@ def test_data_beyond_the_memory_of_each_worker(backend):
         ]
 
     about = [shape[0]] * count, shape[1], np.dtype(float), False, count * shape[0] * shape[1], False
-    matrix = DaskMatrix(Blocks(cluster, make, *about))
-    assert 8 * matrix.stored > 500 * 2**20
-    v = np.ones(shape[1])
-    for _ in range(2):
-        got = matrix.gram_dot(np.ones(matrix.shape[0]), v)
-    right = sum(X.T @ (X @ v) for X in (made(i, *shape).X for i in range(count)))
-    np.testing.assert_allclose(got, right, rtol=1e-10)
+    X = Partitioned(Blocks(cluster, make, *about))
+    here = np.concatenate([made(i, *shape).X for i in range(count)])
+    assert here.nbytes > 500 * 2**20
+    y = (here[:, 0] + np.random.default_rng(0).normal(size=len(here)) > 0).astype(int)
+    judges = here[:500], 1 - y[:500]
+    found, right = (
+        uids.influence("logreg", (rows, y), judges, backend=by)
+        for rows, by in ((X, tight), (here, "numba"))
+    )
+    assert np.abs(found.phi - right.phi).max() <= 1e-9 * np.abs(right.phi).max()
     spilled = cluster.client.run(on_disk)
     assert sum(spilled.values()) > 0
     cluster.close()

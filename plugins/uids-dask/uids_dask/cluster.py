@@ -24,6 +24,7 @@ from uids_dask.start import found, started
 T = TypeVar("T")
 
 ATTEMPTS = 5  # to do what was lost with a worker again, before it is given up
+SENT = 10  # seconds after which a worker that takes nothing counts as lost
 COPIES = 4  # of a vector that are sent from here; workers beyond have it from one another
 SMALL = 2**15  # bytes up to which numbers travel with the task that wants them
 MORE = "give each more, backend.memory=8GiB, or make partitions smaller, dataset.partition=32MiB"
@@ -136,6 +137,8 @@ class Cluster:
         """Each to its worker, all at once, and small ones as they are."""
         if sum(sizeof(value) for value in values) <= SMALL:
             return list(values)
+        if self.local is not None and not set(homes) <= {None, *self.local.scheduler.workers}:
+            raise CommClosedError("a worker went away")
 
         async def sent() -> list[Future]:
             return await asyncio.gather(
@@ -145,6 +148,7 @@ class Cluster:
                         workers=[home] if home else None,
                         direct=self.settings.direct,
                         hash=False,
+                        timeout=SENT,
                         asynchronous=True,
                     )
                     for value, home in zip(values, homes, strict=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import dask
 import numpy as np
+from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 from distributed.comm import CommClosedError
 
@@ -18,12 +19,19 @@ if TYPE_CHECKING:
     from uids_dask.cluster import Settings
 
 INTERVAL = 0.001  # seconds between two messages to the scheduler, at least
+WORKER = 300 * 2**20  # bytes of a worker process without data: Python, numpy, numba and its loops
+SHARE = 0.5  # of what is left of its memory, for what it holds; the rest is for what it makes
 
 # What lends is there where all workers are on this machine.
 Opened: TypeAlias = tuple[Client, LocalCluster | None, Lender | None]
 
 
 def found(settings: Settings) -> Opened:
+    if str(settings.address).startswith("tls://") and not all(settings.tls):
+        raise UidsError(
+            f"backend.address={settings.address}: a cluster by TLS wants backend.tls_ca_file, "
+            "backend.tls_cert and backend.tls_key, the files of its certificates"
+        )
     try:
         client = Client(
             settings.address,
@@ -47,6 +55,7 @@ def started(settings: Settings) -> Opened:
     options = {
         "distributed.scheduler.work-stealing": False,
         "distributed.scheduler.active-memory-manager.start": False,
+        **kept_within(settings.memory),
     }
     with dask.config.set(options), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a port that is taken, or a dashboard that cannot be
@@ -61,6 +70,17 @@ def started(settings: Settings) -> Opened:
         client = Client(local, direct_to_workers=settings.direct, set_as_default=False)
     prompt(client)
     return client, local, lender_for(client)
+
+
+def kept_within(memory: str) -> dict[str, Any]:
+    """Where workers have little memory, what they hold goes to the disk before they are killed for
+    it: Dask keeps 0.6 of the limit in memory, whatever the process itself takes."""
+    try:
+        limit = parse_bytes(memory)
+    except ValueError:  # "auto": Dask's share of the machine
+        return {}
+    target = max(0.05, SHARE * (limit - WORKER) / limit) if limit else 0.0
+    return {"distributed.worker.memory.target": target} if 0 < target < 0.6 else {}
 
 
 def prompt(client: Client) -> None:
