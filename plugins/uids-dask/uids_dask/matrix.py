@@ -71,7 +71,7 @@ class DaskMatrix(Asked, Matrix):
     def here(self) -> Matrix | None:
         """Few rows, in this process: for products that are over before a task would begin."""
         few = 0 < self.stored <= self.cluster.settings.small
-        return Auto().matrix(self.fetch()) if few else None
+        return self.by_loops(self.fetch()) if few else None
 
     # Products.
 
@@ -230,11 +230,13 @@ class DaskMatrix(Asked, Matrix):
         return cut
 
     def like(self, X: Any) -> Matrix:
-        """Few rows are quicker here than there, by the loops that all of X would be worth: a fit
-        has the Gram matrix of a sample made again and again."""
+        """Few rows are quicker here than there."""
         stored = int(X.nnz if sp.issparse(X) else X.size)
-        if stored > SMALL:
-            return DaskMatrix.of(self.cluster, X)
+        return DaskMatrix.of(self.cluster, X) if stored > SMALL else self.by_loops(X)
+
+    def by_loops(self, X: Any) -> Matrix:
+        """In this process, by the loops that all of X would be worth: a fit has the Gram matrix of
+        a sample made again and again."""
         least = BACKEND_CHOICE.sparse_entries if self.sparse else BACKEND_CHOICE.dense_entries
         if self.blocks.stored < least or find_spec("numba") is None:
             return Auto().matrix(X)
