@@ -106,6 +106,21 @@ def test_the_intervals_of_the_models_are_those_of_the_metrics(auto):
     assert row["mean"] == pytest.approx(difference)
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "auc"])
+def test_the_models_are_compared_by_the_measure_that_chose(metric, tmp_path):
+    result = uids.run(noise=0.3, repeats=1, choose={"metric": metric})
+    write_run(tmp_path, result, "uids")
+    baselines, page = result.metrics["baselines"], read(tmp_path)
+    for row in page.charts()[0]["layer"][0]["data"]["values"]:
+        name = row["model"].replace(" + ", "_plus_").removesuffix(", tuned").replace(" ", "_")
+        name = f"tuned_{name}" if row["model"].endswith("tuned") else name
+        difference = baselines[name]["test"][metric] - baselines["full"]["test"][metric]
+        assert row["mean"] == pytest.approx(difference, abs=1e-12)
+        assert row["low"] <= row["mean"] <= row["high"]
+    assert f"the difference of the {metric} and" in page.text
+    assert "Right of 0 is better" in page.text
+
+
 @pytest.mark.parametrize(("sampler", "curve"), [("sigmoid", True), ("dropout", False)])
 def test_there_is_no_curve_of_chance_for_a_sampler_without_it(sampler, curve, tmp_path):
     write_run(tmp_path, uids.run(sampler=sampler, repeats=1), "uids")

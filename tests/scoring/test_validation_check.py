@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from problems import make_rows
-from scipy.stats import ttest_ind
+from scipy.stats import permutation_test, ttest_ind
 
 import uids
 from uids.models.adopted import adopt_fitted, adopt_model
@@ -19,19 +19,28 @@ from uids.system.tuning import Norms
 MODEL = adopt_model("logreg")
 
 
-def test_it_is_welchs_test():
+def test_many_rows_are_told_apart_by_welchs_test():
     rng = np.random.default_rng(0)
-    train, validation = rng.exponential(1.2, 300), rng.exponential(1.0, 120)
+    train, validation = rng.exponential(1.05, 3000), rng.exponential(1.0, 1200)
     found = compared(train, validation)
-    t = (train.mean() - validation.mean()) / np.sqrt(
-        train.var(ddof=1) / 300 + validation.var(ddof=1) / 120
-    )
-    assert ttest_ind(train, validation, equal_var=False).statistic == pytest.approx(t)
     assert found.cleaner == (found.p_value < 0.05)
     assert found.p_value == pytest.approx(
         ttest_ind(train, validation, equal_var=False, alternative="greater").pvalue
     )
-    assert compared(validation, train).p_value == pytest.approx(1 - found.p_value)
+    assert compared(validation, train[:1000]).p_value == pytest.approx(
+        ttest_ind(validation, train[:1000], equal_var=False, alternative="greater").pvalue
+    )
+
+
+def test_fewer_are_told_apart_by_shuffling():
+    rng = np.random.default_rng(0)
+    train, validation = rng.exponential(1.2, 300), rng.exponential(1.0, 120)
+    theirs = permutation_test(
+        (train, validation), lambda a, b: a.mean() - b.mean(), n_resamples=9999,
+        alternative="greater", rng=rng,
+    )  # fmt: skip
+    error = np.sqrt(theirs.pvalue * (1 - theirs.pvalue) * (1 / 1999 + 1 / 9999))
+    assert compared(train, validation).p_value == pytest.approx(theirs.pvalue, abs=4 * error)
 
 
 def test_few_rows_of_the_same_kind_are_not_called_cleaner():

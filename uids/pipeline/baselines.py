@@ -64,7 +64,6 @@ class Baselines:
                 found[name]["difference"] = {
                     loss_key(measure): paired(values[measure], contest["full"][measure], measure)
                     for measure in self.compared
-                    if measure != "auc"
                 }
         return found
 

@@ -28,7 +28,7 @@ from uids.report.chart import (
 )
 from uids.report.figures import binned, chosen_point, selection_lines
 from uids.report.table import trained_on
-from uids.selection.measures import loss_key
+from uids.selection.measures import OF_CLASSES, loss_key
 from uids.system.visible import visible
 
 LEAST = 0.5  # rows: where a bar on the logarithmic axis begins, so that one row has a height
@@ -107,19 +107,19 @@ class Interval(NamedTuple):
     high: float
 
 
-def intervals(baselines: Mapping[str, Baseline], loss: str) -> list[Interval]:
-    """Those of the loss on the test rows that the metrics have."""
+def intervals(baselines: Mapping[str, Baseline], measure: str) -> list[Interval]:
+    """Those of the measure on the test rows that the metrics have."""
     found = []
     for name, baseline in baselines.items():
-        difference = baseline.get("difference", {}).get(loss_key(loss))
+        difference = baseline.get("difference", {}).get(loss_key(measure))
         if difference and len(difference["interval"]) == 2:
             found.append(Interval(name, difference["mean"], *difference["interval"]))
     return found
 
 
-def models_chart(baselines: Mapping[str, Baseline], use: str, loss: str) -> Chart | None:
+def models_chart(baselines: Mapping[str, Baseline], use: str, measure: str) -> Chart | None:
     """The models side by side; None where nothing is known of their differences."""
-    found = intervals(baselines, loss)
+    found = intervals(baselines, measure)
     if not found:
         return None
     rows = [
@@ -132,14 +132,14 @@ def models_chart(baselines: Mapping[str, Baseline], use: str, loss: str) -> Char
         }
         for each in found
     ]
-    digits = "+.4f" if loss == LOGLOSS else "+.4~g"
+    digits = "+.4f" if measure in (LOGLOSS, *OF_CLASSES) else "+.4~g"
     scale = {"domain": ["to use", "other"], "range": [HARM, KEPT]}
     colour = {"field": "role", "type": "nominal", "scale": scale, "legend": None}
     side = {"labelLimit": 170, "domain": False, "ticks": False, "grid": False}
     y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": side}
     tips = [tip("model", "trained on"), tip("mean", "difference", digits)]
     tips += [tip("low", "95 % from", digits), tip("high", "to", digits)]
-    title = f"test {loss} − that of the full set"
+    title = f"test {measure} − that of the full set"
     x = {"axis": {"tickCount": 5, "format": "~g"}}
     line = {**quantity("low", title), **x}
     spec = layered(
@@ -164,7 +164,7 @@ def models_chart(baselines: Mapping[str, Baseline], use: str, loss: str) -> Char
     legend = [LegendEntry("other models", KEPT)]
     if any(each.name == use for each in found):
         legend.insert(0, LegendEntry("the advised model", HARM))
-    title = f"Differences of the test {loss} to that of the full training set"
+    title = f"Differences of the test {measure} to that of the full training set"
     return Chart(title, spec, legend)
 
 

@@ -39,7 +39,7 @@ from uids.report.table import (
     what_is_wrong,
 )
 from uids.scoring.labels import LIKELY
-from uids.selection.measures import loss_key, loss_text
+from uids.selection.measures import OF_CLASSES, loss_key, loss_text
 from uids.system.files import plain, write_text
 
 ALONE = ("auc", LOGLOSS)  # without a difference, where they are not the loss of the model
@@ -75,6 +75,7 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
     chance = not metrics.get("sampling", {}).get("deterministic", False)
     selection, baselines = metrics.get("selection"), metrics.get("baselines") or {}
     conclusion = metrics.get("conclusion")
+    measure = conclusion["measure"] if conclusion else loss_of(metrics)
     picture = write_png(folder, "influence", influence_figure(phi, pi, flags, chance))
     walk = selection and write_png(folder, "selection", selection_figure(selection))
     linked = files(folder)  # the figures among them
@@ -86,9 +87,9 @@ def write_page(folder: Path, metrics: Metrics, rows: pa.Table) -> None:
         "notes": notes(metrics),
         "facts": facts(metrics),
         "about": what_was_run(metrics),
-        "models": models_chart(
-            baselines, conclusion["use"] if conclusion else "", loss_of(metrics)
-        ),
+        "models": models_chart(baselines, conclusion["use"] if conclusion else "", measure),
+        "measure": measure,
+        "more_is_better": measure in OF_CLASSES,
         "baselines": baseline_rows(metrics),
         "comparison": comparison(metrics),
         "wrong_test": NO_TEST_LABELS in conclusion_line(metrics),
