@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import real_data
 from problems import make_rows
 
 import uids
@@ -223,3 +224,38 @@ def test_a_whole_number_is_no_other_value(cli, tmp_path):
     code, out, err = cli("sampler.alpha=1,1.0,auto", "choose.alphas=[1]", "ratio=1,1.0", "-m")
     assert code == 0, err
     assert "2 points" in out
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """Keeps the rows of the other class alone."""
+
+    lost: int = 0
+    deterministic: ClassVar[bool] = True
+
+    def probabilities(self, scores):
+        return np.where(scores.y == self.lost, 0.0, 1.0)
+
+
+def test_rows_without_a_class_are_no_candidate():
+    """Though the validation rows in the last fit would make up for it."""
+    result = uids.run(
+        sampler=OneClass(), ratio="auto", final="subset+validation", repeats=1, noise=0.3,
+        choose={"ratios": (0.9, 0.5, 0.3)},
+    )  # fmt: skip
+    assert 0.9 in result.metrics["selection"]["grid"]
+    assert 0.5 not in result.metrics["selection"]["grid"]
+    assert 0.3 not in result.metrics["selection"]["grid"]
+
+
+def test_a_choice_whose_rows_have_lost_a_class_drops_nothing():
+    """None of the folds had: the validation rows weigh 30, and AUC does not see the intercept."""
+    real_data.file("skin_nonskin.bz2")
+    result = uids.run(
+        "skin_nonskin", split={"train": 2000, "validation": 800, "test": 6000}, noise=0.2,
+        noise_kind="region", seed=131, repeats=1, auto=True, choose={"metric": "auc"},
+    )  # fmt: skip
+    selection = result.metrics["selection"]
+    assert selection["choice"]["ratio"] == 1
+    assert "no row of some class would be left" in selection["reason"]
+    assert result.metrics["final"]["test"]["auc"] > 0.95

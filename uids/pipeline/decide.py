@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from uids.backends import Array
 from uids.models import AdoptedFitted, AdoptedModel
 from uids.models.model import number_C
@@ -18,6 +20,7 @@ from uids.scoring.labels import LabelAudit
 from uids.scoring.scores import Scores
 from uids.selection.candidate import Candidate
 from uids.selection.choose import Selection, choose, left_open, tune_alone
+from uids.selection.subset import draw_subset
 from uids.selection.trials import fit_with
 from uids.system.keys import AUTO
 from uids.system.tuning import BASELINES, Baselines
@@ -103,6 +106,14 @@ class Decided:
     def phi(self) -> Array:
         return self.scored.influence.phi
 
+    def loses_a_class(self, loaded: Loaded, settings: Settings) -> bool:
+        """Whether the first draw has no training row of some class."""
+        if not loaded.train.classes:
+            return False
+        how = self.sampler, self.ratio, settings.draw, self.stratify, settings.seed
+        kept = draw_subset(self.probability, loaded.train, *how)[0].rows
+        return len(np.unique(loaded.train.y[kept])) < len(np.unique(loaded.train.y))
+
 
 def decide(
     parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None = None
@@ -145,7 +156,7 @@ def decide(
     with clock.stage("sample"):
         sampler = sampler_of(candidate, scores)
         probability, bound = sampler.probabilities(scores), sampler.gradient_bound(scores)
-    return Decided(
+    decided = Decided(
         plain,
         scored,
         begun.model,
@@ -163,6 +174,22 @@ def decide(
         selection,
         tuned,
     )
+    if wanted.final and candidate.drops and decided.loses_a_class(loaded, settings):
+        return undropped(replace(parts, sampler=sampler), settings, loaded, clock, kept)
+    return decided
+
+
+def undropped(
+    parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None
+) -> Decided:
+    """What is left to choose where the rows that were chosen have lost a class, though none of the
+    folds had: by validation rows and weights that make up for it. It is not what was judged."""
+    decided = decide(parts, replace(settings, ratio=1.0, stratify=False), loaded, clock, kept)
+    assert decided.selection is not None  # at least where the last fit is open
+    reason = (
+        f"nothing is dropped, since no row of some class would be left; {decided.selection.reason}"
+    )
+    return replace(decided, selection=replace(decided.selection, reason=reason))
 
 
 def is_tuning(candidate: Candidate, begun: Components) -> bool:

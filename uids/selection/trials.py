@@ -154,6 +154,8 @@ class Trials:
                 candidate.stratify,
                 self.seed + draw,
             )
+            if train.classes:
+                refuse_lost_classes(train.y, drawn.rows)
             train = train.take(drawn.rows)
         elif self.pooled:
             train = train.take(np.flatnonzero(self._shares != k))
@@ -199,6 +201,14 @@ class Trials:
                 C: crossfit(full, influence, self.folds, self.seed, self.judging),
             }
         return self._folds[C]
+
+
+def refuse_lost_classes(y: Array, kept: Array) -> None:
+    """A subset without a class is no candidate: validation rows alone would stand for it, and the
+    model of the subset, which is shown beside it, could not be fitted."""
+    lost = np.setdiff1d(y, y[kept])
+    if len(lost):
+        raise UidsError(f"no training row of class number {lost[0]} would be kept")
 
 
 def fit_with(
