@@ -108,7 +108,7 @@ class Decided:
 
     def loses_a_class(self, loaded: Loaded, settings: Settings) -> bool:
         """Whether the first draw has no training row of some class."""
-        if not loaded.train.classes:
+        if self.ratio == 1 or not loaded.train.classes:
             return False
         how = self.sampler, self.ratio, settings.draw, self.stratify, settings.seed
         kept = draw_subset(self.probability, loaded.train, *how)[0].rows
@@ -118,7 +118,24 @@ class Decided:
 def decide(
     parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None = None
 ) -> Decided:
-    """``kept`` has the fit of the run before, perhaps the same."""
+    """``kept`` has the fit of the run before, perhaps the same. Nothing is dropped where the rows
+    that are chosen would have lost a class, though none of the folds had: with validation rows and
+    weights that make up for it."""
+    decided = first_choice(parts, settings, loaded, clock, kept)
+    is_open = settings.ratio == settings.final == AUTO
+    if not is_open or not decided.loses_a_class(loaded, settings):
+        return decided
+    parts, settings = replace(parts, sampler=decided.sampler), replace(settings, ratio=1.0)
+    decided = first_choice(parts, replace(settings, stratify=False), loaded, clock, kept)
+    assert decided.selection is not None  # at least of the last fit
+    why = "nothing is dropped, since no row of some class would be left"
+    selection = replace(decided.selection, reason=f"{why}; {decided.selection.reason}")
+    return replace(decided, selection=selection)
+
+
+def first_choice(
+    parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None
+) -> Decided:
     wanted = left_open(parts.model, parts.sampler, settings)
     begun = replace(parts, model=parts.model.at_C(number_C(AUTO))) if wanted.C else parts
     plain = scored = first_fit(begun, settings, loaded, clock, kept)
@@ -156,7 +173,7 @@ def decide(
     with clock.stage("sample"):
         sampler = sampler_of(candidate, scores)
         probability, bound = sampler.probabilities(scores), sampler.gradient_bound(scores)
-    decided = Decided(
+    return Decided(
         plain,
         scored,
         begun.model,
@@ -174,22 +191,6 @@ def decide(
         selection,
         tuned,
     )
-    if wanted.final and candidate.drops and decided.loses_a_class(loaded, settings):
-        return undropped(replace(parts, sampler=sampler), settings, loaded, clock, kept)
-    return decided
-
-
-def undropped(
-    parts: Components, settings: Settings, loaded: Loaded, clock: Clock, kept: Kept | None
-) -> Decided:
-    """What is left to choose where the rows that were chosen have lost a class, though none of the
-    folds had: by validation rows and weights that make up for it. It is not what was judged."""
-    decided = decide(parts, replace(settings, ratio=1.0, stratify=False), loaded, clock, kept)
-    assert decided.selection is not None  # at least where the last fit is open
-    reason = (
-        f"nothing is dropped, since no row of some class would be left; {decided.selection.reason}"
-    )
-    return replace(decided, selection=replace(decided.selection, reason=reason))
 
 
 def is_tuning(candidate: Candidate, begun: Components) -> bool:
