@@ -22,6 +22,9 @@ INTERVAL = 0.001  # seconds between two messages to the scheduler, at least
 WORKER = 300 * 2**20  # bytes of a worker process without data: Python, numpy, numba and its loops
 SHARE = 0.5  # of what is left of its memory, for what it holds; the rest is for what it makes
 
+# Dask's loggers that speak of a lost connection, with a traceback; uids does in one line.
+OF_CONNECTIONS = [f"distributed.{part}" for part in ("batched", "client", "comm", "core")]
+
 # What lends is there where all workers are on this machine.
 Opened: TypeAlias = tuple[Client, LocalCluster | None, Lender | None]
 
@@ -32,6 +35,8 @@ def found(settings: Settings) -> Opened:
             f"backend.address={settings.address}: a cluster by TLS wants backend.tls_ca_file, "
             "backend.tls_cert and backend.tls_key, the files of its certificates"
         )
+    for name in OF_CONNECTIONS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(
             settings.address,
