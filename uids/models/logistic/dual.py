@@ -124,8 +124,9 @@ class SoftmaxDual(LogisticDual):
         rate = np.full(len(self.q), C) if weights is None else C * weights
         self.a = self.q * np.sqrt(rate)[:, None]
         self.square = float(np.einsum("ik,ik->", self.a, self.a))
-        if self.intercept:
-            self.inverse = self._of_intercepts(rate)
+        found = self._of_intercepts(rate) if self.intercept else None
+        self.flat = self.intercept and found is None  # no inverse to be had
+        self.inverse: Array = np.zeros((0, 0)) if found is None else found
 
     def _of_intercepts(self, rate: Array) -> Array | None:
         """Of Σ L_i L_iᵀ = C Σ ω_i W_i, (k, k), made definite along 𝟏."""
@@ -141,7 +142,7 @@ class SoftmaxDual(LogisticDual):
 
     @property
     def sound(self) -> bool:
-        return self.square > 0 and not (self.intercept and self.inverse is None)
+        return self.square > 0 and not self.flat
 
     def gathered(self, z: Array) -> Array:
         z *= self.a
