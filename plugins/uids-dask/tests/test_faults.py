@@ -95,7 +95,7 @@ def test_a_scheduler_that_goes_away_is_one_line(stranger, written, monkeypatch):
 
     def end():
         scheduler.kill()
-        scheduler.wait()
+        scheduler.wait(60)
 
     at_product(monkeypatch, 8, end)
     with pytest.raises(UidsError, match=rf"the Dask scheduler at {address} went away") as failure:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 INTERVAL = 0.001  # seconds between two messages to the scheduler, at least
 WORKER = 300 * 2**20  # bytes of a worker process without data: Python, numpy, numba and its loops
 SHARE = 0.5  # of what is left of its memory, for what it holds; the rest is for what it makes
+LEAST = 0.05  # of its memory that it may hold, however little there is
 
 # Dask's loggers that speak of a lost connection, with a traceback; uids does in one line.
 OF_CONNECTIONS = [f"distributed.{part}" for part in ("batched", "client", "comm", "core")]
@@ -84,8 +85,9 @@ def kept_within(memory: str) -> dict[str, Any]:
         limit = parse_bytes(memory)
     except ValueError:  # "auto": Dask's share of the machine
         return {}
-    target = max(0.05, SHARE * (limit - WORKER) / limit) if limit else 0.0
-    return {"distributed.worker.memory.target": target} if 0 < target < 0.6 else {}
+    if not limit:  # none
+        return {}
+    return {"distributed.worker.memory.target": max(LEAST, SHARE * (limit - WORKER) / limit)}
 
 
 def prompt(client: Client) -> None:
