@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from uids.system.threads import on_threads, one_blas_thread
 from uids.system.tuning import BLOCK_BYTES
 
 Array = npt.NDArray[Any]
@@ -118,16 +119,24 @@ class Matrix(ABC):
         return total
 
     def quadratic(self, A: Array) -> Array:
-        forms = np.empty(self.shape[0])
-        for start, block in self._blocks(max(1, DENSE_NUMBERS // max(1, self.shape[1]))):
-            # A row of few entries meets few rows of A, which is more than BLAS could win back.
-            few = self.sparse and block.nnz <= SPARSE_SHARE * block.shape[0] * block.shape[1]
-            if few:
-                form = np.asarray(block.multiply(block @ A).sum(axis=1)).ravel()
-            else:
-                dense = block.toarray() if self.sparse else block
-                form = np.einsum("ij,ij->i", dense @ A, dense)
-            forms[start : start + block.shape[0]] = form
+        n, threads = self.shape[0], self.threads
+        forms, cuts = np.empty(n), np.linspace(0, n, threads + 1).astype(np.int64)
+        height = max(1, DENSE_NUMBERS // threads // max(1, self.shape[1]))
+
+        def part(t: int) -> None:
+            out = forms[cuts[t] : cuts[t + 1]]
+            for start, block in self.rows(np.arange(cuts[t], cuts[t + 1]))._blocks(height):
+                # A row of few entries meets few rows of A, which is more than BLAS could win back.
+                few = self.sparse and block.nnz <= SPARSE_SHARE * block.shape[0] * block.shape[1]
+                if few:
+                    form = np.asarray(block.multiply(block @ A).sum(axis=1)).ravel()
+                else:
+                    dense = block.toarray() if self.sparse else block
+                    form = np.einsum("ij,ij->i", dense @ A, dense)
+                out[start : start + block.shape[0]] = form
+
+        with one_blas_thread(threads > 1):
+            on_threads(part, threads)
         return forms
 
     def outer(self) -> Array:

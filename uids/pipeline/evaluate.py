@@ -109,7 +109,7 @@ def worst_cases(losses: Array, deltas: Sequence[float]) -> list[float]:
 def gamma(subset: Fitted, full: Fitted) -> float:
     """Γ = ‖θ̃ − θ̂‖²: how far dropping rows has moved the parameters."""
     difference = subset.theta - full.theta
-    return float(difference @ difference)
+    return float(np.einsum("i,i->", difference, difference))
 
 
 def flips_found(scores: Scores, flipped: Array) -> NoiseMetrics | None:

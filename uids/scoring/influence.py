@@ -20,6 +20,7 @@ from uids.scoring.reason import Reason
 from uids.scoring.row_steps import row_positions, some_pairs
 from uids.scoring.shown import influence_html, influence_line, plot_influence
 from uids.solvers import AdoptedSolver, Solution
+from uids.system.threads import one_blas_thread
 from uids.system.tuning import NORMS, Norms
 
 if TYPE_CHECKING:
@@ -233,8 +234,12 @@ def influence_at(
 ) -> Influence:
     """The influence of the training rows at a fitted model: one solve, and one product with X
     unless the solver has left it."""
-    solution = solver.solve(curvature, curvature.gradient(validation))
-    phi = curvature.row_products(train, solution.value, solution.scores)
+    few_threads = not curvature.uses_blas(1)
+    with one_blas_thread(few_threads):
+        gradient = curvature.gradient(validation)
+    solution = solver.solve(curvature, gradient)
+    with one_blas_thread(few_threads):
+        phi = curvature.row_products(train, solution.value, solution.scores)
     np.negative(phi, out=phi)
     solution = replace(solution, scored=None)  # n numbers that nobody needs any longer
     return Influence(curvature, train, validation, solver, solution, phi, probes, seed)

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uids.backends import Array
+from uids.system.threads import one_blas_thread
 
 Classes = npt.NDArray[np.int64]
 SmallClasses = npt.NDArray[np.unsignedinteger[Any]]  # in a byte or two: a run holds on to them
@@ -57,7 +58,8 @@ class LabelAudit:
 def audit_labels(P: Array, y: Classes) -> LabelAudit:
     """From the probabilities (n, K) of a reference model and the labels as they are."""
     n = len(y)
-    T, by_class = noise_of(*((P, y) if n <= SAMPLE else spread(P, y)))
+    with one_blas_thread(True):  # products with a few columns
+        T, by_class = noise_of(*((P, y) if n <= SAMPLE else spread(P, y)))
     error, suggested = np.empty(n), np.empty(n, dtype=np.min_scalar_type(P.shape[1] - 1))
     for first in range(0, n, BLOCK):
         rows = slice(first, first + BLOCK)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from uids.backends import Array
 from uids.errors import UidsError
 from uids.models import Curvature, Objective, Rows
-from uids.solvers import AdoptedSolver
+from uids.solvers import AdoptedSolver, norms
 
 # Of Newton's method. Where the half of the rows goes that harms most, two are off by up to a fifth
 # of the change (and by a third of one that is near 0), three by 1.4 %.
@@ -38,7 +38,7 @@ def stepped(
     """The next point and its way from θ̂. A step is halved until the gradient is no larger than
     before: where a subset can almost be parted by a plane, a whole step goes too far."""
     gradient = point.objective_gradient()
-    size = float(np.linalg.norm(gradient))
+    size = float(norms(gradient))
     if size == 0:
         return total, point
     s = solver.solve(point, gradient).value
@@ -46,7 +46,7 @@ def stepped(
         further = curvature.moved(total - s, kept)
         if further is None:
             break
-        if float(np.linalg.norm(further.objective_gradient())) <= size:
+        if float(norms(further.objective_gradient())) <= size:
             return total - s, further
         s = s / 2
     return total, point

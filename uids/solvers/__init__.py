@@ -6,7 +6,7 @@ solved together. Knows nothing of models: only ``Operator``.
 
 from uids.solvers.adopted import AdoptedSolver
 from uids.solvers.operator import Advice, Dual, Operator, Precondition, RowSolution
-from uids.solvers.residual import residual
+from uids.solvers.residual import norms, residual
 from uids.solvers.solution import Solution
 from uids.solvers.solver import Solver
 
@@ -19,5 +19,6 @@ __all__ = [
     "RowSolution",
     "Solution",
     "Solver",
+    "norms",
     "residual",
 ]

@@ -17,6 +17,7 @@ from uids.solvers.residual import norms, residual
 from uids.solvers.solution import Solution
 from uids.solvers.stopping import check_stopping
 from uids.system.memory import memory
+from uids.system.threads import one_blas_thread
 from uids.system.tuning import SOLVER_CHOICE, SolverChoice
 
 FEW = 16  # columns, each solved by itself where the space of the rows is the quicker way
@@ -87,8 +88,9 @@ class Auto:
         chosen = planned(operator, columns, tuning, without)
         tried: Solution | None = None
         if chosen.way == ROW_SPACE:
-            dual = operator.dual()
-            tried = self._in_row_space(operator, dual, g, tuning, chosen) if dual else None
+            with one_blas_thread(not operator.uses_blas(1)):
+                dual = operator.dual()
+                tried = self._in_row_space(operator, dual, g, tuning, chosen) if dual else None
             if tried is not None and (tried.converged or tried.iterations >= self.max_iter):
                 return tried
             without = (*without, ROW_SPACE)

@@ -38,19 +38,31 @@ def conjugate_gradients(
     that is done keeps still, so that the others cannot push it about by 0/0.
     """
     operator = operator_of(operator)
+    with one_blas_thread(not operator.uses_blas(g[:1].size)):
+        return _conjugate_gradients(operator, g, tol, max_iter, precondition, start, name)
+
+
+def _conjugate_gradients(
+    operator: Operator,
+    g: Array,
+    tol: float,
+    max_iter: int,
+    precondition: Precondition | None,
+    start: Array | None,
+    name: str,
+) -> Solution:
     columns = np.asarray(g, dtype=np.float64).reshape(operator.size, -1)
     target = tol * norms(columns)
     s = np.zeros_like(columns) if start is None else start.reshape(columns.shape).copy()
     r = columns - operator.dot(s) if start is not None else columns.copy()
     iterations, restarts = 0, 0
     while True:
-        with one_blas_thread(not operator.uses_blas(columns.shape[1])):
-            limit = max_iter - iterations
-            if columns.shape[1] == 1:
-                iterations += _one(operator, s[:, 0], r[:, 0], target[0], limit, precondition)
-            else:
-                iterations += _several(operator, s, r, target, limit, precondition)
-            r, relative, scores = residual(operator, s, columns)
+        limit = max_iter - iterations
+        if columns.shape[1] == 1:
+            iterations += _one(operator, s[:, 0], r[:, 0], target[0], limit, precondition)
+        else:
+            iterations += _several(operator, s, r, target, limit, precondition)
+        r, relative, scores = residual(operator, s, columns)
         if relative <= tol:
             status = "converged"
             break

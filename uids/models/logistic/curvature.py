@@ -270,7 +270,9 @@ class LogisticCurvature(Objective):
 
     def penalty_product(self, s: Array) -> float:
         penalised = self.size - self.fitted.columns * self.fitted.intercept
-        return float(self.fitted.theta[:penalised] @ s[:penalised] / self.fitted.C)
+        theta = self.fitted.theta[:penalised]
+        # Not by BLAS, whose threads would go on for a while.
+        return float(np.einsum("i,i->", theta, s[:penalised]) / self.fitted.C)
 
     def row_forms(self) -> RowForms:
         from uids.models.logistic.leverage import LogisticForms

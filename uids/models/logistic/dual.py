@@ -10,7 +10,6 @@ from uids.backends import Array
 from uids.models.logistic.products import add
 from uids.solvers import RowSolution
 from uids.solvers.conjugate import descend
-from uids.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from uids.models.logistic.curvature import LogisticCurvature
@@ -68,14 +67,10 @@ class LogisticDual:
         return np.array([float(self.a @ (scale * y - self.a * scores)) / self.square])
 
     def solve(self, g: Array, goal: float, limit: int, start: Array | None = None) -> RowSolution:
-        with one_blas_thread(not self.X.uses_blas(1)):
-            return self._solve(g, goal, limit, start)
-
-    def _solve(self, g: Array, goal: float, limit: int, y: Array | None) -> RowSolution:
         k, scale, d = self.curvature.columns, self.curvature.scale, self.X.shape[1]
         top = g[: d * k] if k == 1 else g[: d * k].reshape(d, k)
         along = self.X.dot(top)
-        y = self.first(g) if y is None else y
+        y = self.first(g) if start is None else start
         if y.any():
             along -= self.X.outer_dot(self.spread(y))
         r = self.gathered(along)

@@ -106,7 +106,8 @@ def preconditioner(curvature: LogisticCurvature, head: bool, tuning: Head = HEAD
     blocks: tuple[Block, ...] = ()
     if head:
         sampled = class_blocks(curvature) if suits_class_blocks(curvature) else ()
-        blocks = sampled or head_blocks(curvature, M, tuning)
+        with one_blas_thread(not curvature.uses_blas(1)):
+            blocks = sampled or head_blocks(curvature, M, tuning)
     return Preconditioner(np.reciprocal(M, out=M), curvature.columns, blocks)
 
 
@@ -134,7 +135,7 @@ def class_blocks(curvature: LogisticCurvature) -> tuple[Block, ...]:
     W = curvature.row_curvature()
     found: list[Block | None] = [None] * k
     # Two, each with its rows in float32, hold about what one held with a copy in float64.
-    threads = min(2, k, blas_threads())
+    threads = min(2, k, max(blas_threads(), curvature.over.X.threads))
 
     # Each of a few hundred columns: BLAS's own threads would wait for each other most of the time.
     def some(first: int) -> None:

@@ -57,7 +57,8 @@ def minimise(
         start = glimpse(start, rows, weights, max_iter, tuning)
     # Overflow is looked for where it would show: in the objective, the gradient and H.
     with np.errstate(all="ignore"):
-        point = Point(start, rows, weights, tuning)
+        with one_blas_thread(not rows.X.uses_blas(start.columns)):
+            point = Point(start, rows, weights, tuning)
         steps, products = _descend(point, tol * total / n, max_iter, tuning)
     return Minimum(point.theta, point.largest * n / total, steps, products)
 
@@ -79,15 +80,16 @@ def glimpse(
 def _descend(point: Point, target: float, max_iter: int, tuning: Newton) -> tuple[int, int]:
     """Steps until ``target``, in place on ``point``: how many, and how many products with H."""
     count = stuck = 0
+    few_threads = not point.rows.X.uses_blas(point.start.columns)
     step = Step(tuning.near if point.theta.any() else tuning.loosest, tuning)
     by_factor, progress = FactorStep(tuning), Steps("newton", max_iter)
     while point.largest > target and count < max_iter and stuck < 3:
         before, largest = point.value, point.largest
         curvature = point.curvature()
         s, U = by_factor.solve(curvature, point.gradient, 0.3 * target), None
-        if s is None:
-            s, U = step.solve(curvature, point.gradient, 0.3 * target)
-        with one_blas_thread(not curvature.uses_blas(1)):
+        with one_blas_thread(few_threads):
+            if s is None:
+                s, U = step.solve(curvature, point.gradient, 0.3 * target)
             moved = point.move(s, U)
         if not moved:
             if step.leave_rows():

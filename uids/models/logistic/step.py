@@ -10,7 +10,6 @@ from uids.models.logistic.head import Preconditioner, cheap_head, preconditioner
 from uids.models.logistic.products import peak
 from uids.solvers import Dual
 from uids.solvers.conjugate import descend
-from uids.system.threads import one_blas_thread
 from uids.system.tuning import NEWTON, Newton
 
 
@@ -110,5 +109,4 @@ class Step:
                 rho <= goal and self.tuning.finish * floor < height <= ceiling
             )
 
-        with one_blas_thread(not curvature.uses_blas(1)):
-            return descend(curvature.dot, s, r, lambda r: M.solve(r, z), done, limit)
+        return descend(curvature.dot, s, r, lambda r: M.solve(r, z), done, limit)
