@@ -31,9 +31,10 @@ class Folded:
         names, cuts = np.cumsum(some) - 1, np.cumsum(np.append(0, kept))
         parts = X.data[kept], names[X.indices[kept]], cuts[X.indptr]
         self.some = sp.csr_matrix(parts, shape=(X.shape[0], int(some.sum())))
+        self.some_T = self.some.T  # of the same memory; made at each product it takes a tenth of it
 
     def outer_dot(self, U: Array) -> Array:
-        product = np.asarray(self.some @ (self.some.T @ U))
+        product = np.asarray(self.some @ (self.some_T @ U))
         product += self.alone[:, None] * U
         if self.frequent.X.size:
             product += self.frequent.dot(self.frequent.tdot(U))
