@@ -2,15 +2,16 @@
 
 The limit is RLIMIT_DATA, the private memory of a process: files that are mapped to be read do not
 count, a copy of them does. It is set after a small run of the same kind, to what the process has
-then, libraries and compiled loops, and ROOM. So what is measured is what a larger X takes beside
-it. LIBSVM text is parsed before that: its parser sets room aside that it does not use, which counts
-here and takes no memory. Prints a line of JSON.
+then, libraries with their buffers and compiled loops, and ROOM. So what is measured is what a
+larger X takes beside it. LIBSVM text is parsed before that: its parser sets room aside that it does
+not use, which counts here and takes no memory. Prints a line of JSON.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def main(folder: Path, form: str) -> dict[str, Any]:
     uids.run(small, **how)
     if form == "sparse":
         loaded(large)
+    buffers_of_blas()
     had = private()
     resource.setrlimit(resource.RLIMIT_DATA, (had + ROOM, resource.RLIM_INFINITY))
     metrics = uids.run(large, **how).metrics
@@ -80,6 +82,23 @@ def loaded(dataset: dict[str, Any]) -> Any:
     from uids.registry import REGISTRIES
 
     return REGISTRIES["dataset"].choose(dataset).component.load().X
+
+
+def buffers_of_blas(threads: int = 2) -> None:
+    """OpenBLAS holds on to one of some 30 MB for each thread that is in it at once, which in the
+    small run may by chance have been one."""
+    ready, A = threading.Barrier(threads), np.ones((300, 300))
+
+    def multiply() -> None:
+        for _ in range(20):
+            ready.wait()
+            A @ A
+
+    workers = [threading.Thread(target=multiply) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 def private() -> int:

@@ -6,10 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.backends.dense_blocks import DenseBlocks
+from uids.backends.frequent import frequent_columns
 from uids.backends.matrix import Array
-
-FREQUENT = 4  # one row in as many: a column that more of them have is quicker as a dense one
-ENTRY = 32  # bytes that an entry may take: one number of 8 bytes for each of FREQUENT rows
 
 
 class Folded:
@@ -19,10 +17,8 @@ class Folded:
     stays in the cache, where Xᵀ U would not."""
 
     def __init__(self, X: sp.csr_matrix) -> None:
-        counts = np.bincount(X.indices, minlength=X.shape[1])
-        frequent = counts * FREQUENT > X.shape[0]
-        some = (counts > 1) & ~frequent
-        F = X[:, np.flatnonzero(frequent)].toarray().astype(np.float64, copy=False)
+        counts, many, F = frequent_columns(X)
+        some = (counts > 1) & ~many
         self.frequent = DenseBlocks(F, None, [0, X.shape[0]])
         squares = np.where(counts[X.indices] == 1, X.data.astype(np.float64, copy=False) ** 2, 0)
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

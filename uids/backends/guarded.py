@@ -67,6 +67,12 @@ class GuardedMatrix(Matrix):
             product = self.matrix.outer_dot(u)
         return self.looks.at(product, u, u.shape, "X Xᵀ u")
 
+    def frequent(self) -> Array:
+        with self.blame:
+            columns = self.matrix.frequent()
+            shape = (self.shape[0], columns.shape[1])
+        return handed(columns, shape, "frequent columns", self.blame)
+
     def square_tdot(self, W: Array) -> Array:
         self.guard.try_once(self)
         with self.blame:

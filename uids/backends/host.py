@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from uids.backends.frequent import frequent_columns
 from uids.backends.handed import read_only
 from uids.backends.matrix import Array, Matrix
 from uids.system.tuning import BLOCK_BYTES
@@ -52,6 +53,11 @@ class Host:
         if self.whole is not self:
             return self.whole.all_ones
         return self.sparse and all((part == 1).all() for part in cut(self.X.data))
+
+    @cached_property
+    def frequent(self) -> Array:
+        """Of sparse rows that are no view the columns that many of them have, in float64."""
+        return frequent_columns(self.X)[2]
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64), ``height`` rows at a time or within BLOCK_BYTES."""
@@ -142,6 +148,12 @@ class HostMatrix(Matrix):
 
     def fetch(self) -> Any:
         return self.host.fetch()
+
+    def frequent(self) -> Array:
+        if not self.sparse:
+            return super().frequent()
+        F = self.host.whole.frequent
+        return F if self.host.index is None else F[self.host.index]
 
     def _rows(self, index: Array) -> Matrix:
         """A copy; a backend whose rows can be views of the whole has its own."""

@@ -99,6 +99,11 @@ class Matrix(ABC):
     def outer_dot(self, u: Array) -> Array:
         return self.dot(self.tdot(u))
 
+    def frequent(self) -> Array:
+        """Of sparse X the columns that a good part of the rows have, dense, (n, m), not to be
+        changed; none where they cannot be had at a small price."""
+        return np.zeros((self.shape[0], 0))
+
     def square_tdot(self, W: Array) -> Array:
         total = np.zeros((self.shape[1], *W.shape[1:]))
         for start, block in self._blocks():

@@ -10,7 +10,8 @@ import numpy as np
 
 from uids.backends.backend import Backend
 from uids.backends.dense_blocks import DenseBlocks, small_height
-from uids.backends.folded import ENTRY, Folded
+from uids.backends.folded import Folded
+from uids.backends.frequent import ENTRY
 from uids.backends.host import Host, HostMatrix, blocks
 from uids.backends.matrix import Array, Change, Matrix
 from uids.system.memory import memory
@@ -77,9 +78,16 @@ class NumpyMatrix(HostMatrix):
         if u.ndim == 1 or not self.sparse:
             return super().outer_dot(u)
         self.outer_products += 1
-        fits = self.stored * ENTRY <= memory() / LOOPS.memory_share
-        pays = self.outer_products > PATIENCE and fits
+        pays = self.outer_products > PATIENCE and self._room_to_fold()
         return self._folded.outer_dot(u) if pays else super().outer_dot(u)
+
+    def frequent(self) -> Array:
+        return (
+            self._folded.frequent.X if self.sparse and self._room_to_fold() else super().frequent()
+        )
+
+    def _room_to_fold(self) -> bool:
+        return self.stored * ENTRY <= memory() / LOOPS.memory_share
 
     @cached_property
     def _folded(self) -> Folded:

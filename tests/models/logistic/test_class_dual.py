@@ -18,6 +18,7 @@ from uids.backends.numpy import Numpy
 from uids.models import Rows
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
+from uids.models.logistic.frequent import frequent_columns
 from uids.models.logreg import LogisticRegression
 from uids.solvers.auto import Auto
 from uids.system.tuning import LOOPS, PRECONDITIONING
@@ -178,3 +179,68 @@ def test_products_of_rows_with_rows(dtype, vectors, monkeypatch):
     for _ in range(3):
         np.testing.assert_allclose(matrix.outer_dot(u), X @ (X.T @ u), atol=1e-10)
     assert "_folded" not in matrix.__dict__
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_preconditioner_is_what_frequent_columns_do_and_stays_definite(backend, weighted):
+    """I − V N⁻¹ Vᵀ with V and N written out; no more than (I + V Vᵀ)⁻¹, since N is no less than
+    I + Vᵀ V, and no less than 0."""
+    curvature = curvature_of(text(backend), False, weighted)
+    dual, size, P = curvature.dual(), N * K, curvature.state
+    rate = 0.7 * (np.ones(N) if curvature.weights is None else curvature.weights)
+    F = curvature.over.X.frequent()
+    V, middle = np.zeros((N, K, 4, K)), np.zeros((4, K, 4, K))
+    for i in range(N):
+        L = np.sqrt(rate[i] * P[i])[:, None] * (np.eye(K) - np.sqrt(np.outer(P[i], P[i])))
+        for j in range(4):
+            V[i, :, j] = F[i, j] * L.T
+    for k in range(K):
+        middle[:, k, :, k] = np.eye(4) + (F * (rate * P[:, k])[:, None]).T @ F
+    V, middle = V.reshape(size, 4 * K), middle.reshape(4 * K, 4 * K)
+    exact = np.eye(size) - V @ np.linalg.solve(middle, V.T)
+    precondition = dual.preconditioner(1e-3)
+    # Of what solves are made of, of which each row is orthogonal to q_i.
+    some = np.eye(size).reshape(size, N, K) * np.sqrt(P)
+    some = np.eye(size).reshape(size, N, K) - some.sum(axis=2, keepdims=True) * np.sqrt(P)
+    found = np.stack([precondition(each).Z.ravel() for each in some], axis=1)
+    np.testing.assert_allclose(found, exact @ some.reshape(size, size).T, atol=1e-12)
+    lowest, highest = np.linalg.eigvalsh(exact)[[0, -1]]
+    assert 0 < lowest < 0.5 < highest < 1 + 1e-12
+    assert np.linalg.eigvalsh(exact - np.linalg.inv(np.eye(size) + V @ V.T))[0] > -1e-12
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_with_it_a_solve_takes_fewer_products(backend, intercept):
+    """Where the frequent columns are what there is to know, as in text of short documents."""
+    rows = text(backend)
+    X = rows.X.fetch() @ sp.diags_array(np.where(np.arange(D) < 4, 3.0, 0.3))
+    rows = Rows(adopt(backend, sp.csr_matrix(X)), rows.y, K)
+    curvature = curvature_of(rows, intercept, False)
+    plain = replace(curvature, tuning=replace(PRECONDITIONING, frequent_goal=0.0))
+    g = curvature.gradient(curvature.over.take(np.arange(9)))
+    goal = 1e-6 * np.linalg.norm(g)
+    few, many = (each.dual().solve(g, goal, 500) for each in (curvature, plain))
+    assert few.products < 0.8 * many.products
+    np.testing.assert_allclose(few.s, many.s, atol=1e-5 * np.abs(many.s).max())
+
+
+def test_frequent_columns_are_those_of_many_rows(backend):
+    X = text(backend).X
+    dense = X.fetch().toarray()
+    many = dense[:, (dense != 0).sum(axis=0) * 4 > N]
+    assert many.shape[1] == 4
+    np.testing.assert_array_equal(X.frequent(), many)
+    index = np.array([5, 3, 40])
+    np.testing.assert_array_equal(X.rows(index).frequent()[:, :4], many[index])
+    assert adopt(backend, dense).frequent().shape == (N, 0)
+
+
+def test_of_frequent_columns_so_many_are_taken_as_their_blocks_are_worth():
+    X = text().X
+    weights = np.full((N, K), 0.1)
+    F = X.frequent()
+    assert frequent_columns(X, weights, 4.0).F.shape == F.shape
+    two = frequent_columns(X, weights, 2.1 / (X.stored / N) ** 0.5).F
+    largest = np.sort(np.argsort((F**2).sum(axis=0))[-2:])
+    np.testing.assert_array_equal(two, F[:, largest])
+    assert frequent_columns(X, weights, 0.0) is None

@@ -262,17 +262,15 @@ class LogisticCurvature(Objective):
         if scores is not None and rows is self.over:
             known = scores.reshape(len(rows), -1)
             return np.asarray(np.einsum("ik,ik->i", self.residuals(rows), known))
-        k = self.fitted.columns
+        k = self.columns
         U = product(rows, S.reshape(self.size // k, -1), self.fitted.intercept)
-        U = U.reshape(len(rows), k, -1)
-        products = np.einsum("ikm,ik->im", U, self.residuals(rows))
+        products = np.einsum("ikm,ik->im", U.reshape(len(rows), k, -1), self.residuals(rows))
         return products.reshape(len(rows), *S.shape[1:])
 
     def penalty_product(self, s: Array) -> float:
-        penalised = self.size - self.fitted.columns * self.fitted.intercept
-        theta = self.fitted.theta[:penalised]
+        top = slice(self.size - self.fitted.columns * self.fitted.intercept)
         # Not by BLAS, whose threads would go on for a while.
-        return float(np.einsum("i,i->", theta, s[:penalised]) / self.fitted.C)
+        return float(np.einsum("i,i->", self.fitted.theta[top], s[top]) / self.fitted.C)
 
     def row_forms(self) -> RowForms:
         from uids.models.logistic.leverage import LogisticForms

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from uids.backends import Array
+from uids.models.logistic.frequent import FrequentColumns, frequent_columns
 from uids.models.logistic.products import add
 from uids.solvers import RowSolution
 from uids.solvers.conjugate import descend
 
 if TYPE_CHECKING:
     from uids.models.logistic.curvature import LogisticCurvature
+
+
+class Conditioned(NamedTuple):
+    """Z = M⁻¹ R for some M near D, and for the columns F of X that M knows of ‖Fᵀ L R‖² and
+    ‖Fᵀ L Z‖²."""
+
+    Z: Array
+    known: float
+    left: float
+
+
+Precondition = Callable[[Array], Conditioned]  # of R, (n,) or (n, k)
 
 
 class LogisticDual:
@@ -57,6 +72,10 @@ class LogisticDual:
             r -= self.a * (float(self.a @ r) / self.square)
         return r
 
+    def preconditioner(self, relative: float) -> Precondition:
+        """Of a solve down to that relative residual. Here M is I, which no diagonal betters."""
+        return lambda R: Conditioned(R, 0.0, 0.0)
+
     def first(self, g: Array) -> Array:
         """The least y whose condition holds."""
         return self.a * (g[-1] / self.square) if self.intercept else np.zeros(len(self.a))
@@ -76,26 +95,34 @@ class LogisticDual:
         r = self.gathered(along)
         r -= y
         shape, r = r.shape, self.projected(r).reshape(-1)
-        rho, beta, bend, ratio = float(r @ r), 0.0, 0.0, 0.0
+        precondition = self.preconditioner(goal / float(np.sqrt(g @ g)) if g.any() else 1.0)
+        rho = beta = bend = ratio = known = left = size = 0.0
+
+        def solve(r: Array) -> Array:
+            nonlocal rho, beta, known, left, size
+            Z, known, left = precondition(r.reshape(shape))
+            z = Z.reshape(-1)
+            before, rho, size = rho, float(r @ z), float(z @ z)
+            beta = rho / before if before else 0.0
+            return z
 
         def dot(p: Array) -> Array:
-            # rᵀDr from pᵀDp of this direction and the last, which are conjugate: so the ratio of
-            # ‖Xᵀ L r‖ to ‖r‖ is known for the residual before this step, and gets smaller.
+            # zᵀDz from pᵀDp of this direction and the last, which are conjugate: so the ratio of
+            # ‖Xᵀ L z‖² to ‖z‖² is known for the z = M⁻¹ r before this step, and gets smaller. But
+            # for the columns that M knows of, it is taken for that of r.
             nonlocal bend, ratio
             P = p.reshape(shape)
             q = self.gathered(self.X.outer_dot(self.spread(P)))
             q += P
             q = self.projected(q).reshape(-1)
             before, bend = bend, float(p @ q)
-            ratio = np.sqrt(max(0.0, (bend + beta**2 * before) / rho - 1))
+            ratio = max(0.0, (bend + beta**2 * before - left) / size - 1)
             return q
 
-        def done(r: Array, new: float) -> bool:
-            nonlocal rho, beta
-            rho, beta = new, new / rho
-            return bool(ratio * np.sqrt(rho) <= goal)
+        def done(r: Array, _: float) -> bool:
+            return known + ratio * float(r @ r) <= goal**2
 
-        products = descend(dot, y.reshape(-1), r, lambda r: r, done, limit)[0] if rho > 0 else 0
+        products = descend(dot, y.reshape(-1), r, solve, done, limit)[0] if r.any() else 0
         s = self.X.tdot(self.spread(y) * -scale)
         add(top, s, scale)
         # From s itself, not from the recursion: what is near 0 here may be the difference of large
@@ -116,7 +143,7 @@ class SoftmaxDual(LogisticDual):
     def begin(self) -> None:
         C, weights = self.curvature.fitted.C, self.curvature.weights
         self.q = np.sqrt(self.curvature.state)
-        rate = np.full(len(self.q), C) if weights is None else C * weights
+        self.rate = rate = np.full(len(self.q), C) if weights is None else C * weights
         self.a = self.q * np.sqrt(rate)[:, None]
         self.square = float(np.einsum("ik,ik->", self.a, self.a))
         found = self._of_intercepts(rate) if self.intercept else None
@@ -152,6 +179,26 @@ class SoftmaxDual(LogisticDual):
         if self.intercept:
             r -= self.of_intercept(self.inverse @ np.einsum("ik,ik->k", self.a, r))
         return r
+
+    def preconditioner(self, relative: float) -> Precondition:
+        """By the columns that many rows have, unless so few iterations are wanted that they would
+        not pay."""
+        if relative >= self.curvature.tuning.frequent_goal or self.frequent is None:
+            return super().preconditioner(relative)
+        return self._conditioned
+
+    @cached_property
+    def frequent(self) -> FrequentColumns | None:
+        rates = self.curvature.state * self.rate[:, None]
+        return frequent_columns(self.X, rates, self.curvature.tuning.frequent)
+
+    def _conditioned(self, R: Array) -> Conditioned:
+        assert self.frequent is not None
+        known = self.frequent.gathered(self.spread(R))
+        less = self.gathered(self.frequent.solved(known))
+        Z = self.projected(np.subtract(R, less, out=less))
+        left = self.frequent.gathered(self.spread(Z))
+        return Conditioned(Z, float(np.sum(known**2)), float(np.sum(left**2)))
 
     def first(self, g: Array) -> Array:
         if not self.intercept:
