@@ -65,7 +65,8 @@ class Matrix(ABC):
 
     def map_dot(self, V: Array, change: Change) -> Array:
         """Xᵀ f(X V) for an f that goes row by row: ``change(U, rows)`` makes f(U) of U, (rows, k),
-        in place, for all rows or some, and may be called by several threads."""
+        in place, for all rows or some, and may be called by several threads. For V in float32 see
+        ``rough``."""
         one = V.shape[1] == 1  # as a vector: the loops for several take three times as long
         U = np.ascontiguousarray(self.dot(V[:, 0])[:, None] if one else self.dot(V))
         change(U, slice(0, len(U)))
@@ -195,6 +196,12 @@ class Matrix(ABC):
     def threads(self) -> int:
         """Threads of the backend's own, on which other work on the rows may go too."""
         return 1
+
+    @property
+    def rough(self) -> bool:
+        """Whether ``map_dot`` and ``class_dot`` of V in float32 are made in float32, to six digits
+        or so, and take less time."""
+        return False
 
     def uses_blas(self, columns: int) -> bool:
         """Whether products with that many columns are by BLAS, which then needs its threads."""

@@ -64,6 +64,10 @@ class NumpyMatrix(HostMatrix):
             result += block.T @ U[start : start + block.shape[0]]
         return result
 
+    @property
+    def rough(self) -> bool:
+        return not self.sparse and self.X.flags.c_contiguous
+
     def map_dot(self, V: Array, change: Change) -> Array:
         if self.several(V):
             return self.in_blocks(V).map_dot(V, change)

@@ -171,6 +171,9 @@ class Newton:
     near: float = 0.03
     # Times the floor, within which a solve goes on down to it: a further step is dearer.
     finish: float = 10.0
+    # Products in one step, up to which those of the next may be rounded to float32: 6e-8 times a
+    # condition of some thousands is far below what a step is solved to.
+    rough_products: int = 100
     # Products in one step, after which the head of the preconditioner is worth its cost.
     head_products: int = 5
     # Products in one step, after which the head is made anew.

@@ -81,7 +81,12 @@ class DenseMatrix(Threaded):
         return self.map_dot(wide, weigh).reshape(V.shape)
 
     def map_dot(self, V: Array, change: Change) -> Array:
-        return self.in_blocks.map_dot(self.checked("V", V, self.shape[1]), change)
+        V = self.checked("V", V, self.shape[1]) if V.dtype != np.float32 else V
+        return self.in_blocks.map_dot(V, change)
+
+    @property
+    def rough(self) -> bool:
+        return True
 
     @property
     def in_blocks(self) -> DenseBlocks:

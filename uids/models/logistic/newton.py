@@ -92,14 +92,14 @@ def _descend(point: Point, target: float, max_iter: int, tuning: Newton) -> tupl
                 s, U = step.solve(curvature, point.gradient, 0.3 * target)
             moved = point.move(s, U)
         if not moved:
-            if step.leave_rows():
+            if step.surely():
                 continue
             break
         count += 1
         # Where neither the objective nor the gradient gets smaller, only rounding is left.
         level = before - point.value <= ROUNDING * abs(before) and point.largest > largest / 2
         stuck = stuck + 1 if level else 0
-        if stuck == 3 and step.leave_rows():
+        if stuck == 3 and step.surely():
             stuck = 0
         progress.done(count)
     return count, step.products

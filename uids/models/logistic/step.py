@@ -24,6 +24,8 @@ class Step:
         self.loosest, self.tuning = loosest, tuning
         self.in_rows = True  # as long as that goes well, where the curvature has a dual
         self.last_in_rows = False
+        self.rough = True  # as long as that goes well, products in float32 where they are quicker
+        self.last_rough = False
         self.M: Preconditioner | None = None
         self.last_norm = 0.0  # of the gradient before, as ``_eta`` was given it
         self.products = self.last_products = 0
@@ -43,6 +45,7 @@ class Step:
         """
         dual = curvature.dual() if self.in_rows else None
         self.last_in_rows = dual is not None
+        self.last_rough = dual is None and self.rough and curvature.rough
         if dual is not None:
             return self._in_rows(dual, gradient, floor)
         M = self.M
@@ -63,13 +66,15 @@ class Step:
             s -= M.solve(gradient, r)
         self.M = M
         self.products += self.last_products
+        # The more iterations, the larger the condition, by which the rounding of products grows.
+        self.rough = self.rough and self.last_products <= self.tuning.rough_products
         return s, None
 
-    def leave_rows(self) -> bool:
-        """From now on without the dual, which is not for columns or rows of very different size.
-        Whether that is worth another try: the step that failed was by the dual."""
-        self.in_rows, self.last_norm = False, 0.0  # the next norm is another
-        before, self.last_in_rows = self.last_in_rows, False
+    def surely(self) -> bool:
+        """From now on without the dual, which is not for columns or rows of very different size,
+        and by exact products. Whether that is worth another try: the step that failed was not."""
+        before, self.last_norm = self.last_in_rows or self.last_rough, 0.0  # the next is another
+        self.in_rows = self.last_in_rows = self.rough = self.last_rough = False
         return before
 
     def _eta(self, size: float) -> float:
@@ -109,4 +114,5 @@ class Step:
                 rho <= goal and self.tuning.finish * floor < height <= ceiling
             )
 
-        return descend(curvature.dot, s, r, lambda r: M.solve(r, z), done, limit)
+        dot = curvature.rough_dot if self.last_rough else curvature.dot
+        return descend(dot, s, r, lambda r: M.solve(r, z), done, limit)
