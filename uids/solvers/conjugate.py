@@ -95,7 +95,7 @@ def descend(
     """The recursion for one vector, in place on s and r = g − H s, with z = solve(r) = M⁻¹ r.
 
     Until ``done(r, rᵀz)``, or ``limit`` products with H: how many, and whether it is done. It also
-    ends where H bends downwards, which for a positive definite H is rounding.
+    ends where H or M bends downwards, which for positive definite ones is rounding.
     """
     p = np.array(solve(r))
     rho = float(r @ p)
@@ -112,6 +112,8 @@ def descend(
         before, rho = rho, float(r @ z)
         if done(r, rho):
             return products, True
+        if not rho > 0:
+            return products, False
         p *= rho / before
         p += z
     return limit, False

@@ -1,4 +1,4 @@
-"""Products of several classes in float32 within a fit, and the fit that is as exact for all that."""
+"""Products of several classes in float32 within a fit, which is as exact for all that."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from uids.models import Rows
 from uids.models.logistic.curvature import LogisticCurvature
 from uids.models.logistic.fitted import FittedLogistic
 from uids.models.logistic.newton import minimise
+from uids.models.logistic.products import centred
 from uids.models.logistic.step import Step
 from uids.system.tuning import NEWTON
 
@@ -38,17 +39,24 @@ def curvature_of(rows, intercept=True, weighted=True):
     return LogisticCurvature(FittedLogistic(theta, K, 2.0, intercept), rows, weights)
 
 
+def direction(curvature, size=1.0):
+    """As those of a fit, without a mean over the classes."""
+    V = np.random.default_rng(2).standard_normal(curvature.size) * size
+    return centred(V, curvature.columns)
+
+
 @pytest.mark.parametrize("backend", [Numpy(), Numba(threads=2)], ids=["numpy", "numba"])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
 def test_it_has_six_digits_whatever_the_size_of_the_vector(backend, intercept, weighted, size):
     curvature = curvature_of(some_rows(backend), intercept, weighted)
-    V = np.random.default_rng(2).standard_normal(curvature.size) * size
+    V = direction(curvature, size)
     exact, rough = curvature.dot(V), curvature.rough_dot(V)
     assert rough.dtype == np.float64
     error = np.abs(rough - exact).max() / np.abs(exact).max()
     assert 0 < error < 2e-6
+    assert np.abs(rough.reshape(-1, K).mean(axis=1)).max() < 1e-15 * np.abs(exact).max()
     index = np.arange(0, N, 3)
     part = curvature_of(curvature.over.take(index), intercept, weighted)
     np.testing.assert_allclose(part.rough_dot(V), part.dot(V), atol=2e-6 * np.abs(exact).max())
@@ -62,7 +70,7 @@ def test_a_vector_of_zeros_gives_zeros():
 @pytest.mark.filterwarnings("error")
 def test_beyond_the_range_of_float32_it_is_exact():
     curvature = curvature_of(some_rows(Numpy(), 1e25))
-    V = np.random.default_rng(2).standard_normal(curvature.size)
+    V = direction(curvature)
     np.testing.assert_array_equal(curvature.rough_dot(V), curvature.dot(V))
 
 
