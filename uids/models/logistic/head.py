@@ -159,8 +159,9 @@ def spread(n: int, size: int, runs: int) -> Array:
     if size >= n:
         return np.arange(n)
     starts = np.linspace(0, n, runs, endpoint=False).astype(np.int64)
-    index = (starts[:, None] + np.arange(-(-size // runs))).ravel()
-    return np.unique(index[index < n])
+    index = (starts[:, None] + np.arange(-(-size // runs))).ravel()  # in order; runs may meet
+    index = index[np.append(index[1:] > index[:-1], True)]
+    return index[index < n]
 
 
 def head_blocks(curvature: LogisticCurvature, diagonal: Array, tuning: Head) -> tuple[Block, ...]:
