@@ -32,7 +32,7 @@ def row_sample_block(curvature: LogisticCurvature, w: Array) -> Block | None:
     if not total > 0:
         return None
     tuning = curvature.tuning
-    fewest, most = tuning.sample_rows
+    fewest, most = tuning.sample_rows if curvature.columns == 1 else tuning.sample_rows_classes
     count = np.clip(n / tuning.sample_share, fewest * d, most * d)
     share = np.minimum(1, w * (count / total))
     # Systematic sampling: the running sum of the shares passes each half-integer in one row.
