@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from uids.backends.dense_blocks import DenseBlocks
-from uids.backends.frequent import frequent_columns
+from uids.backends.frequent import dense_columns, frequent
 from uids.backends.matrix import Array
 
 
@@ -17,7 +17,8 @@ class Folded:
     stays in the cache, where Xᵀ U would not."""
 
     def __init__(self, X: sp.csr_matrix) -> None:
-        counts, many, F = frequent_columns(X)
+        counts, many = frequent(X)
+        F = dense_columns(X, np.flatnonzero(many))
         some = (counts > 1) & ~many
         self.frequent = DenseBlocks(F, None, [0, X.shape[0]])
         squares = np.where(counts[X.indices] == 1, X.data.astype(np.float64, copy=False) ** 2, 0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from uids.backends.frequent import frequent_columns
+from uids.backends.frequent import most_frequent
 from uids.backends.handed import read_only
 from uids.backends.matrix import Array, Matrix
 from uids.system.tuning import BLOCK_BYTES
@@ -56,8 +56,8 @@ class Host:
 
     @cached_property
     def frequent(self) -> Array:
-        """Of sparse rows that are no view the columns that many of them have, in float64."""
-        return frequent_columns(self.X)[2]
+        """See ``Matrix.frequent``; of sparse rows that are no view."""
+        return most_frequent(self.X)
 
     def blocks(self, height: int | None = None) -> Iterator[tuple[int, Any]]:
         """(first row, rows in float64), ``height`` rows at a time or within BLOCK_BYTES."""

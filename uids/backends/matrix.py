@@ -101,7 +101,7 @@ class Matrix(ABC):
         return self.dot(self.tdot(u))
 
     def frequent(self) -> Array:
-        """Of sparse X the columns that a good part of the rows have, dense, (n, m), not to be
+        """Of sparse X some columns that a good part of the rows have, dense, (n, m), not to be
         changed; none where they cannot be had at a small price."""
         return np.zeros((self.shape[0], 0))
 

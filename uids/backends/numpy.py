@@ -82,16 +82,9 @@ class NumpyMatrix(HostMatrix):
         if u.ndim == 1 or not self.sparse:
             return super().outer_dot(u)
         self.outer_products += 1
-        pays = self.outer_products > PATIENCE and self._room_to_fold()
+        fits = self.stored * ENTRY <= memory() / LOOPS.memory_share
+        pays = self.outer_products > PATIENCE and fits
         return self._folded.outer_dot(u) if pays else super().outer_dot(u)
-
-    def frequent(self) -> Array:
-        return (
-            self._folded.frequent.X if self.sparse and self._room_to_fold() else super().frequent()
-        )
-
-    def _room_to_fold(self) -> bool:
-        return self.stored * ENTRY <= memory() / LOOPS.memory_share
 
     @cached_property
     def _folded(self) -> Folded:

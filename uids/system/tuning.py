@@ -96,11 +96,9 @@ class Preconditioning:
     wide_classes: int = 2
     # The same where all values are 1, for which the preconditioner has a head.
     wide_ones: int = 64
-    # Frequent columns in the preconditioner of that for several classes: so many times the root of
-    # the entries of a row. Their blocks then cost a product or two with X.
-    frequent: float = 4.0
-    # Relative residual, down from which a solve takes so many iterations that they pay. Measured on
-    # news20 with 5 and 20 made-up classes: φ takes 0.5 to 0.9 of the time, fits as long as before.
+    # Relative residual, down from which a solve of several classes takes so many iterations that
+    # a preconditioner of frequent columns pays. Measured on news20 with 5 and 20 made-up classes: φ
+    # takes 0.5 to 0.9 of the time, fits as long as before.
     frequent_goal: float = 0.1
 
     # Columns of dense X, below which the dense Hessian is as cheap as the Hessian of some rows.

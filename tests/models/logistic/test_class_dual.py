@@ -11,8 +11,9 @@ from problems import uneven
 from sklearn.linear_model import LogisticRegression as Sklearn
 
 import uids
-from uids.backends import adopt
+from uids.backends import adopt, frequent
 from uids.backends import numpy as numpy_backend
+from uids.backends.frequent import most_frequent
 from uids.backends.numba import Numba
 from uids.backends.numpy import Numpy
 from uids.models import Rows
@@ -235,12 +236,15 @@ def test_frequent_columns_are_those_of_many_rows(backend):
     assert adopt(backend, dense).frequent().shape == (N, 0)
 
 
-def test_of_frequent_columns_so_many_are_taken_as_their_blocks_are_worth():
-    X = text().X
-    weights = np.full((N, K), 0.1)
-    F = X.frequent()
-    assert frequent_columns(X, weights, 4.0).F.shape == F.shape
-    two = frequent_columns(X, weights, 2.1 / (X.stored / N) ** 0.5).F
+def test_of_frequent_columns_some_of_the_largest_are_taken_and_none_without_room(monkeypatch):
+    X = text().X.fetch()
+    F = most_frequent(X)
+    assert F.shape == (N, 4)
+    monkeypatch.setattr(frequent, "WIDTH", 2.1 / (X.nnz / N) ** 0.5)
     largest = np.sort(np.argsort((F**2).sum(axis=0))[-2:])
-    np.testing.assert_array_equal(two, F[:, largest])
-    assert frequent_columns(X, weights, 0.0) is None
+    np.testing.assert_array_equal(most_frequent(X), F[:, largest])
+    monkeypatch.setattr(frequent, "memory", lambda: N)
+    assert most_frequent(X).shape == (N, 0)
+    nothing = Rows(adopt(Numpy(), X), text().y, K)
+    weights = np.full((N, K), 0.1)
+    assert frequent_columns(nothing.X, weights) is None

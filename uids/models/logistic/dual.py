@@ -189,8 +189,7 @@ class SoftmaxDual(LogisticDual):
 
     @cached_property
     def frequent(self) -> FrequentColumns | None:
-        rates = self.curvature.state * self.rate[:, None]
-        return frequent_columns(self.X, rates, self.curvature.tuning.frequent)
+        return frequent_columns(self.X, self.curvature.state * self.rate[:, None])
 
     def _conditioned(self, R: Array) -> Conditioned:
         assert self.frequent is not None

@@ -38,17 +38,12 @@ class FrequentColumns:
         return self.F @ np.stack(Y, axis=1)
 
 
-def frequent_columns(X: Matrix, weights: Array, work: float) -> FrequentColumns | None:
-    """``weights`` are C ω_i p_i, (n, k). None where no column is frequent; not so many of them that
-    the blocks cost more than ``work``² / 10 products with X."""
+def frequent_columns(X: Matrix, weights: Array) -> FrequentColumns | None:
+    """``weights`` are C ω_i p_i, (n, k). None where no column is frequent."""
     F = X.frequent()
-    n, some = F.shape
-    m = min(some, int(work * (X.stored / max(1, n)) ** 0.5))
+    m = F.shape[1]
     if m == 0:
         return None
-    if m < some:  # those of the largest values
-        sizes = np.einsum("ij,ij->j", F, F)
-        F = np.ascontiguousarray(F[:, np.sort(np.argpartition(sizes, some - m)[some - m :])])
     factors = []
     for w in weights.T:
         N = (F * w[:, None]).T @ F
