@@ -71,7 +71,7 @@ class NumpyMatrix(HostMatrix):
     def map_dot(self, V: Array, change: Change) -> Array:
         if self.several(V):
             return self.in_blocks(V).map_dot(V, change)
-        return super().map_dot(V, change)
+        return super().map_dot(V.astype(np.float64, copy=False), change)
 
     def square_tdot(self, W: Array) -> Array:
         if self.several(W):

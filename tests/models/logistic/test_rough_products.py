@@ -74,6 +74,18 @@ def test_beyond_the_range_of_float32_it_is_exact():
     np.testing.assert_array_equal(curvature.rough_dot(V), curvature.dot(V))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_so_many_columns_that_they_go_by_no_blocks(dtype, monkeypatch):
+    monkeypatch.setattr("uids.backends.numpy.SMALL_ENTRIES", 0)  # X stays in its dtype
+    X = np.random.default_rng(0).standard_normal((60, 20_000)).astype(dtype)
+    rows = Rows(adopt(Numpy(), X), np.arange(60) % K, K)
+    theta = np.random.default_rng(1).standard_normal(K * X.shape[1]) * 0.01
+    curvature = FittedLogistic(theta, K, 2.0, False).curvature(rows)
+    V = direction(curvature)
+    exact, rough = curvature.dot(V), curvature.rough_dot(V)
+    np.testing.assert_allclose(rough, exact, atol=2e-6 * np.abs(exact).max())
+
+
 def test_sparse_rows_two_classes_and_two_matrices_in_one_have_exact_products():
     rows = some_rows(Numpy())
     X = rows.X.fetch()
