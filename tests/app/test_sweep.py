@@ -328,3 +328,37 @@ def test_a_name_that_reads_as_a_number_stays_as_it_is(cli, folder, monkeypatch, 
     code, _, err = cli("seed=0", FAST, "-m")
     assert code == 0, err
     assert [path.parent.name for path in folder.glob("*/metrics.json")] == [name]
+
+
+def test_pages_of_what_is_done_already_follow_the_key_report(cli, folder):
+    words = ("sampler=sigmoid", "sampler.alpha=1,5", FAST, "-m")
+
+    def charts():
+        return len(list(folder.glob("*/figures/*.png")))
+
+    def page():
+        return (folder / "report.html").read_text(encoding="utf-8")
+
+    assert cli(*words, "report=never")[0] == 0
+    before = stamps(folder)
+    assert "<section id=files>" not in page()
+    assert "no charts yet" in page()
+    code, out, err = cli(*words, "report=sweep")
+    assert (code, out.count("done: ")) == (0, 0), err
+    assert "<section id=files>" in page()
+    assert "uids report RUN" in page()
+    assert charts() == 0
+    assert cli(*words, "report=always")[0] == 0
+    assert charts() > 1
+    assert "uids report RUN" not in page()
+    assert cli(*words, "report=never")[0] == 0
+    assert "<section id=files>" not in page()
+    assert stamps(folder) == before
+
+
+def test_what_a_failed_point_left_open_is_not_taken_for_swept(cli, folder):
+    assert cli("ratio=0.8,1.5", FAST, "-m")[0] == 1
+    head = (folder / "summary.md").read_text(encoding="utf-8").splitlines()
+    columns = next(line for line in head if line.startswith("|"))
+    assert "ratio" in columns
+    assert "stratify" not in columns

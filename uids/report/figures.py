@@ -47,10 +47,15 @@ def panels(
     return figure, axes[:count]
 
 
+LINE, LETTER = 0.55, 0.075  # inches that the line of a legend takes, and a letter of its text
+
+
 def shared_legend(figure: Figure, axes: Axes, columns: int) -> None:
     """The legend of one panel below all of them."""
     handles, labels = axes.get_legend_handles_labels()
-    ncols = min(columns, len(labels))
+    longest = max((len(str(label)) for label in labels), default=1)
+    room = int(figure.get_figwidth() / (LINE + LETTER * longest))
+    ncols = max(1, min(columns, len(labels), room))
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols)
 
 

@@ -20,7 +20,7 @@ from uids.report.points import points_sections
 from uids.report.section import Run
 from uids.report.summary_csv import csv_text, line_of
 from uids.report.sweep_file import read_plan
-from uids.report.sweep_page import PAGE, brief_page, run_pages, sweep_page
+from uids.report.sweep_page import FULL, PAGE, brief_page, run_pages, sweep_page
 from uids.system.files import write_text
 
 
@@ -31,7 +31,7 @@ class Summary(NamedTuple):
 
 def write_summary(folder: Path, page: bool = True, again: bool = True) -> Summary:
     """Write all of them; without ``page`` a brief one in its place and no figures, and without
-    ``again`` nothing where the tables are there and have not changed."""
+    ``again`` nothing where that page and the tables are there and have not changed."""
     report, points = read_plan(folder)
     lines, runs = [], []
     for point in points:
@@ -46,7 +46,7 @@ def write_summary(folder: Path, page: bool = True, again: bool = True) -> Summar
         sections = [*experiment_sections(report, runs), *points_sections(lines, pages)]
         tables = "\n".join(section.markdown() for section in sections)
         texts = {"summary.csv": csv_text(lines), "summary.md": f"{tables}\n{count}\n"}
-        if again or not is_written(folder, texts):
+        if again or not is_written(folder, texts, page):
             html = sweep_page(folder, sections, lines, runs) if page else brief_page(folder, lines)
             write_text(folder / "summary.csv", texts["summary.csv"])
             write_text(folder / PAGE, html)
@@ -55,10 +55,10 @@ def write_summary(folder: Path, page: bool = True, again: bool = True) -> Summar
     return Summary(text, {run.folder.name for run in runs})
 
 
-def is_written(folder: Path, texts: Mapping[str, str]) -> bool:
-    """Whether the files are there with this text, and the page beside them."""
+def is_written(folder: Path, texts: Mapping[str, str], page: bool) -> bool:
+    """Whether the files are there with this text, and that page, or the brief one, beside them."""
     try:
         same = all((folder / name).read_text("utf-8") == text for name, text in texts.items())
+        return same and page == (FULL in (folder / PAGE).read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    return same and (folder / PAGE).is_file()

@@ -147,12 +147,12 @@ def csv_text(lines: Sequence[Line]) -> str:
 def varying(lines: Sequence[Line]) -> list[str]:
     """The config keys that are not the same in every run: what the sweep was over."""
     names = dict.fromkeys(name for line in lines for name in line.config)
-    composed = [line for line in lines if "seed" in line.config]  # the others know their overrides
 
     def differs(name: str) -> bool:
-        values = {line.shown(name) for line in composed}
-        values |= {line.shown(name) for line in lines if name in line.config}
-        return len(values) > 1
+        # A config that could not be composed has no seed, and knows its overrides alone.
+        having = [line for line in lines if "seed" in line.config or name in line.config]
+        # What a run that did not end has left open may have become the same as that of the others.
+        return len({line.shown(name) for line in having if line.ok or line.shown(name)}) > 1
 
     swept = [name for name in names if name not in IDLE and not name.startswith("sweep.")]
     return [name for name in swept if differs(name)] or ["sampler"]

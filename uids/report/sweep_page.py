@@ -17,6 +17,7 @@ FILES = {
     "sweep.json": "the points of the sweep",
 }
 PAGE = "report.html"
+FULL = "<section id=files>"  # what the page has, and the brief one in its place has not
 WRITTEN = ("summary.csv", "summary.md")  # together with the page, so that they are not looked for
 
 

@@ -23,10 +23,12 @@ from uids.app.sweep.settings import SweepSettings
 from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.report.metrics_file import read_metrics, write_failure
-from uids.report.pages import NEVER
+from uids.report.pages import ALWAYS, NEVER
+from uids.report.run import rebuild_run
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
 from uids.system.folders import cache_folder
+from uids.system.progress import Steps
 from uids.system.unfinished import remove_leftovers
 from uids.system.visible import visible
 
@@ -60,10 +62,24 @@ def sweep(arguments: list[str]) -> int:
         page = config.report != NEVER
         with last_words(lambda: stopped(folder, page)):
             launch(loader, config, [point for point in todo if not point.reason])
-            summary = write_summary(folder, page, again=bool(todo))
+            drawn = config.report == ALWAYS and draw([folder / point.run for point in done])
+            summary = write_summary(folder, page, again=bool(todo) or drawn)
             say(summary.text)
         report_sweep(reporter, folder, [point.run for point in wanted])
     return int(any(point.run not in summary.done for point in wanted))
+
+
+def draw(runs: Sequence[Path]) -> bool:
+    """The charts of runs that were done without them; whether there were such."""
+    bare = [run for run in runs if not (run / "figures").is_dir()]
+    progress = Steps("pages", len(bare))
+    for number, run in enumerate(bare, 1):
+        try:
+            rebuild_run(run)
+        except UidsError as error:
+            complain(f"uids: no charts: {error}")
+        progress.done(number)
+    return bool(bare)
 
 
 def stopped(folder: Path, page: bool) -> None:
