@@ -24,7 +24,6 @@ from uids.app.terminal import complain, say, warnings_in_one_line
 from uids.errors import UidsError
 from uids.report.metrics_file import read_metrics, write_failure
 from uids.report.pages import ALWAYS, NEVER
-from uids.report.run import rebuild_run
 from uids.report.summary import write_summary
 from uids.report.sweep_file import write_plan
 from uids.system.folders import cache_folder
@@ -71,6 +70,8 @@ def sweep(arguments: list[str]) -> int:
 
 def draw(runs: Sequence[Path]) -> bool:
     """The charts of runs that were done without them; whether there were such."""
+    from uids.report.run import rebuild_run  # imports arrow
+
     bare = [run for run in runs if not (run / "figures").is_dir()]
     progress = Steps("pages", len(bare))
     for number, run in enumerate(bare, 1):
