@@ -27,9 +27,9 @@ def dense_columns(X: sp.csr_matrix, columns: Array) -> Array:
 
 
 def most_frequent(X: sp.csr_matrix) -> Array:
-    """Of the frequent columns those of the largest values, (n, m): so few that they take less room
-    than X, and products of all pairs of them less time than some products with X. None where there
-    is no room."""
+    """Of the frequent columns those of the largest values, (n, m): so few that products of all
+    pairs of them take no more time than some products with X, and that they take less room than X,
+    but where its rows have a handful of entries. None where there is no room."""
     n = X.shape[0]
     columns = np.flatnonzero(frequent(X)[1])
     most = int(WIDTH * (X.nnz / max(1, n)) ** 0.5)

@@ -34,6 +34,7 @@ class Matrix(ABC):
     | ``map_dot(V, change)`` | Xᵀ f(X V)         | (d, k) → (d, k)           |
     | ``class_dot(P, w, V)`` | Xᵀ (W (X V))      | (n, k), (d, k m) → (d, …) |
     | ``outer_dot(u)``       | X Xᵀ u            | (n,) or (n, k) → (n, …)   |
+    | ``frequent()``         | some columns of X | → (n, m)                  |
     | ``square_tdot(W)``     | (X ∘ X)ᵀ W        | (n,) or (n, k) → (d, …)   |
     | ``gram(w)``            | Xᵀ diag(w) X      | (n,) → (d, d)             |
     | ``quadratic(A)``       | x_iᵀ A x_i        | (d, d) → (n,)             |

@@ -199,7 +199,7 @@ def test_the_preconditioner_is_what_frequent_columns_do_and_stays_definite(backe
         middle[:, k, :, k] = np.eye(4) + (F * (rate * P[:, k])[:, None]).T @ F
     V, middle = V.reshape(size, 4 * K), middle.reshape(4 * K, 4 * K)
     exact = np.eye(size) - V @ np.linalg.solve(middle, V.T)
-    precondition = dual.preconditioner(1e-3)
+    precondition = dual.preconditioner(1e-3, 1.0)
     # Of what solves are made of, of which each row is orthogonal to q_i.
     some = np.eye(size).reshape(size, N, K) * np.sqrt(P)
     some = np.eye(size).reshape(size, N, K) - some.sum(axis=2, keepdims=True) * np.sqrt(P)
@@ -223,6 +223,16 @@ def test_with_it_a_solve_takes_fewer_products(backend, intercept):
     few, many = (each.dual().solve(g, goal, 500) for each in (curvature, plain))
     assert few.products < 0.8 * many.products
     np.testing.assert_allclose(few.s, many.s, atol=1e-5 * np.abs(many.s).max())
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("size", [0.0, 1e-200])
+def test_a_right_hand_side_whose_square_is_0_needs_no_product(intercept, size):
+    curvature = curvature_of(text(), intercept, False)
+    g = curvature.gradient(curvature.over.take(np.arange(9))) * size
+    found = curvature.dual().solve(g, 1e-6 * size, 50)
+    assert found.products == 0
+    assert np.isfinite(found.s).all()
 
 
 def test_frequent_columns_are_those_of_many_rows(backend):

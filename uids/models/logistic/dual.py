@@ -72,8 +72,9 @@ class LogisticDual:
             r -= self.a * (float(self.a @ r) / self.square)
         return r
 
-    def preconditioner(self, relative: float) -> Precondition:
-        """Of a solve down to that relative residual. Here M is I, which no diagonal betters."""
+    def preconditioner(self, goal: float, size: float) -> Precondition:
+        """Of a solve for a right-hand side of that size, down to a residual of ``goal``. Here M is
+        I, which no diagonal betters."""
         return lambda R: Conditioned(R, 0.0, 0.0)
 
     def first(self, g: Array) -> Array:
@@ -95,7 +96,7 @@ class LogisticDual:
         r = self.gathered(along)
         r -= y
         shape, r = r.shape, self.projected(r).reshape(-1)
-        precondition = self.preconditioner(goal / float(np.sqrt(g @ g)) if g.any() else 1.0)
+        precondition = self.preconditioner(goal, float(np.sqrt(g @ g)))
         rho = beta = bend = ratio = known = left = size = 0.0
 
         def solve(r: Array) -> Array:
@@ -122,7 +123,8 @@ class LogisticDual:
         def done(r: Array, _: float) -> bool:
             return known + ratio * float(r @ r) <= goal**2
 
-        products = descend(dot, y.reshape(-1), r, solve, done, limit)[0] if r.any() else 0
+        some = float(r @ r) > 0  # so small that its square is 0, it is 0 here
+        products = descend(dot, y.reshape(-1), r, solve, done, limit)[0] if some else 0
         s = self.X.tdot(self.spread(y) * -scale)
         add(top, s, scale)
         # From s itself, not from the recursion: what is near 0 here may be the difference of large
@@ -180,11 +182,11 @@ class SoftmaxDual(LogisticDual):
             r -= self.of_intercept(self.inverse @ np.einsum("ik,ik->k", self.a, r))
         return r
 
-    def preconditioner(self, relative: float) -> Precondition:
+    def preconditioner(self, goal: float, size: float) -> Precondition:
         """By the columns that many rows have, unless so few iterations are wanted that they would
         not pay."""
-        if relative >= self.curvature.tuning.frequent_goal or self.frequent is None:
-            return super().preconditioner(relative)
+        if goal >= self.curvature.tuning.frequent_goal * size or self.frequent is None:
+            return super().preconditioner(goal, size)
         return self._conditioned
 
     @cached_property

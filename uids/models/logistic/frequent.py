@@ -19,9 +19,9 @@ class FrequentColumns:
 
     With diag(p_i) in place of W_i = diag(p_i) − p_i p_iᵀ, which is no more than that, the inverse
     in the middle falls into a block N for each class, and the whole stays positive definite. A word
-    that most rows have pulls all of them the same way, and what is left is near I. Text as of
-    part m of the benchmarks, 20 classes and 24 columns: 6 iterations in place of 24; news20 with 5
-    made-up classes and 68 columns: 18 in place of 30.
+    that most rows have pulls all of them the same way, and what is left is near I. Down to 1e-4
+    text as of part m of the benchmarks, 20 classes and 24 columns, takes 6 iterations in place of
+    22; news20 with 5 made-up classes and 68 columns 16 in place of 25.
     """
 
     F: Array
